@@ -1,0 +1,79 @@
+// Scenes: pictures with questions whose evidence is known, without end, from a seed.
+//
+// The generator needs no libtorch and no OpenCV (stb_truetype only), so it builds anywhere. A scene
+// depends on (kind, seed, options) alone: not on threads, not on what was made before.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "arrcoc/map.h"
+
+namespace arrcoc::scenes {
+
+struct Glyph {
+  char32_t code = 0;   // Latin-1 or the euro sign
+  float x = 0, y = 0;  // centre, picture pixels
+  float height = 0;    // em height, picture pixels
+};
+
+struct Question {
+  std::string text;
+  std::string answer;               // normalised; "none" when the picture does not tell
+  std::string intent;               // "receipt.total", "chart.value", ...
+  std::string complexity;           // simple, medium, complex
+  std::vector<Box> answer_boxes;    // where the answer stands; several for several lines
+  std::vector<Box> evidence_boxes;  // what else must be read (labels, legend, axis)
+  int picture = 0;                  // pairs and clips: the picture that holds the answer
+};
+
+struct TextBox {
+  Box box;
+  std::string text;
+};
+
+// rgb is interleaved [height][width][3].
+struct Image {
+  int width = 0, height = 0;
+  std::vector<uint8_t> rgb;
+  std::vector<Glyph> glyphs;   // every character that was drawn as text, reading order per line
+  std::vector<TextBox> texts;  // lines (or words) of text
+  std::vector<Box> targets;    // clips: where the evidence of question i is in this frame
+};
+
+struct Scene {
+  std::string kind;    // documents, charts, scenes, formulas, objects, hard, clips, pairs
+  std::string layout;  // "receipt", "bars-grouped", ...
+  uint64_t seed = 0;
+  std::vector<Image> images;  // one, but for clips and pairs
+  std::vector<Question> questions;
+};
+
+struct Options {
+  int longest = 1024;      // longer side of ordinary pictures, at most (needles may be larger)
+  int questions = 8;       // per scene, at most
+  bool effects = true;     // noise, paper, shadow, skew, blur, JPEG artefacts ...
+  bool held_back = false;  // the recipe variation of suite:unseen (fonts, layouts, cut-outs)
+};
+
+// The kinds, in the order above.
+const std::vector<std::string>& kinds();
+
+// Fonts and the cut-out atlas, loaded once and shared by threads. Folder: assets/ of the repository
+// or of the installation. Error{not_found} names what is missing.
+class Assets {
+ public:
+  static std::shared_ptr<const Assets> load(const std::string& folder);
+  virtual ~Assets() = default;
+};
+
+// Error{not_found} for an unknown kind.
+Scene make(const Assets& assets, const std::string& kind, uint64_t seed,
+           const Options& options = {});
+
+// The training mix: kind drawn from the seed.
+Scene make_mixed(const Assets& assets, uint64_t seed, const Options& options = {});
+
+}  // namespace arrcoc::scenes

@@ -1,0 +1,109 @@
+// Texture: what is there, cheaply? A stack of named channels computed from the pixels alone.
+//
+// Conventions: frames are [B,3,h,w] float RGB in [0,1], y down; channel arrays are [B,C,h,w].
+// Every normalisation is per picture, so a result never depends on what else is in the batch.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "arrcoc/picture.h"
+#include "arrcoc/registry.h"
+
+namespace arrcoc {
+
+// The first forty are the full set, in this order; the last six occur in the compact set only.
+// clang-format off
+enum class Channel : int {
+  red, green, blue,
+  x, y,                  // 0..1 inclusive
+  eccentricity,          // distance to the centre / 0.7071
+  edges,                 // Sobel magnitude of luma, kernel / 4
+  edges_inverted,        // Sobel magnitude after local contrast normalisation: faint text shows here
+  highpass,              // 4-neighbour Laplacian, signed
+  lowpass,               // 1-2-1 binomial blur of luma
+  motion,                // RGB distance to the previous frame / sqrt 3
+  saliency,              // centre-surround over L, a, b pyramids, min-max
+  distance_field,        // distance to the nearest edge / largest
+  cluster_id, centroid_distance, cluster_size,
+  text_mask,
+  embedding_0, embedding_1, embedding_2, embedding_3, embedding_4, embedding_5, embedding_6,
+  embedding_7, embedding_8, embedding_9, embedding_10, embedding_11, embedding_12, embedding_13,
+  embedding_14, embedding_15,
+  object_boundary,
+  cached_relevance, cached_saliency, fixation_history,
+  attention_previous, attention_accumulated, gaze,
+  // compact set only
+  lightness, green_red,  // L* / 100, a* / 128
+  gradient_x, gradient_y, gradient_magnitude,
+  luminance,             // Rec. 709 luma
+};
+// clang-format on
+inline constexpr int kFullChannels = 40;
+inline constexpr int kCompactChannels = 13;
+
+const char* to_string(Channel channel);
+enum class ChannelSet { compact, full };
+// The channels of a set, in array order.
+const std::vector<Channel>& channels_of(ChannelSet set);
+// "compact" / "13" and "full" / "40"; Error{bad_argument} else.
+ChannelSet channel_set(const std::string& name);
+
+struct Texture {
+  at::Tensor values;              // [C,h,w] float
+  std::vector<Channel> channels;  // meaning of each row of `values`
+  int source_width = 0;           // picture that it describes, native pixels
+  int source_height = 0;
+  std::vector<std::string> fallbacks;
+
+  bool has(Channel channel) const;
+  at::Tensor of(Channel channel) const;  // [h,w]; Error{not_found} when absent
+};
+
+// Fills channels that pixels of one frame alone do not give (OpenCV, encoders, earlier frames or
+// passes). Whatever resolution it returns is resampled to the texture's.
+class Provider {
+ public:
+  static constexpr const char* kStage = "provider";
+  virtual ~Provider() = default;
+  virtual std::vector<Channel> channels() const = 0;
+  // frame [3,h,w] float in [0,1], longer side at most 1024. Returns [k,h',w'] for its k channels.
+  virtual at::Tensor provide(const at::Tensor& frame, const Picture& picture) const = 0;
+};
+template <>
+Registry<Provider>& registry<Provider>();
+
+// A provider that hands out an array the caller already has: motion, cached relevance, attention
+// of an earlier pass, gaze, embeddings. values is [k,h,w] for k channels.
+std::shared_ptr<const Provider> given(std::vector<Channel> channels, at::Tensor values);
+
+namespace texture {
+
+// [B,3,h,w] -> [B,13,rows,cols]: computed at the frame's resolution, pooled by area averaging.
+at::Tensor sense_compact(const at::Tensor& frames, int64_t rows, int64_t cols);
+
+// [B,3,h,w] -> [B,40,h,w]; provider channels are zero. `previous` (same shape, optional) gives
+// motion.
+at::Tensor sense_full(const at::Tensor& frames, const at::Tensor& previous = {});
+
+struct Options {
+  ChannelSet channels = ChannelSet::compact;
+  int frame = 1024;  // longer side of the frame that is looked at, at most
+  int cell = 16;     // compact: frame pixels along one cell of the array
+  std::vector<std::shared_ptr<const Provider>> providers;
+};
+// A provider that fails costs its channels (they stay zero) and is named in `fallbacks`.
+Texture sense(const Picture& picture, const Options& options);
+Texture sense(const Picture& picture, const at::Tensor& frame, const Options& options);
+
+// Building blocks, all batched [B,...] tensor ops.
+at::Tensor luma(const at::Tensor& rgb);        // [B,3,h,w] -> [B,1,h,w]
+at::Tensor rgb_to_lab(const at::Tensor& rgb);  // [B,3,h,w] sRGB -> L/100, a/128, b/128
+at::Tensor area_pool(const at::Tensor& maps, int64_t rows, int64_t cols);  // exact area mean
+at::Tensor min_max(const at::Tensor& maps);  // per picture and channel, over the last two axes
+
+}  // namespace texture
+}  // namespace arrcoc
