@@ -2,7 +2,9 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "arrcoc/error.h"
 
@@ -53,13 +55,19 @@ void record(Realization& r) {
                   measure("realizing.relevance", r.tokens.relevance)};
 }
 
+// The map speaks of picture pixels, the pyramid may be of another size.
+void move_to(const Geometry& geometry, const Picture& picture, Map& map) {
+  map.cell_width *= static_cast<float>(geometry.width) / static_cast<float>(picture.width());
+  map.cell_height *= static_cast<float>(geometry.height) / static_cast<float>(picture.height());
+}
+
 }  // namespace
 
-Realization realize(const Pyramid& pyramid, const std::string& question, const Options& options) {
+Realization realize(const Picture& picture, const Pyramid& pyramid, const std::string& question,
+                    const Options& options) {
   check(options);
   Realization r;
   StopWatch watch(r.stages);
-  const Picture& picture = pyramid.picture();
   r.query = parse_query(question);
 
   const at::Tensor frame = frame_of(picture, options.frame);
@@ -74,6 +82,7 @@ Realization realize(const Pyramid& pyramid, const std::string& question, const O
   watch.lap("knowing");
 
   r.relevance = balancing::balance(r.knowledge, r.query, options.balancer, options.balance);
+  move_to(pyramid.geometry(), picture, r.relevance.map);
   watch.lap("balancing");
 
   const Budget budget = attending::budget(r.relevance, r.query, options.budget);
@@ -92,8 +101,20 @@ Realization realize(const Pyramid& pyramid, const std::string& question, const O
   return r;
 }
 
+Pyramid pyramid_of(const Picture& picture, const Options& options) {
+  const int finest = options.enlarge ? kFinestEver : 0;
+  if (options.canvas == 0) return Pyramid(picture, finest);
+  if (options.canvas < 16 || options.canvas > 16384) {
+    throw Error(ErrorCode::bad_argument, "canvas must be 0 (native) or 16 to 16384 pixels");
+  }
+  const double scale =
+      static_cast<double>(options.canvas) / std::max(picture.width(), picture.height());
+  const auto side = [&](int n) { return std::max(1, static_cast<int>(std::lround(n * scale))); };
+  return Pyramid(resize(picture, side(picture.width()), side(picture.height())), finest);
+}
+
 Realization realize(const Picture& picture, const std::string& question, const Options& options) {
-  return realize(Pyramid(picture, options.enlarge ? kFinestEver : 0), question, options);
+  return realize(picture, pyramid_of(picture, options), question, options);
 }
 
 }  // namespace arrcoc
