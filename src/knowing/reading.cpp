@@ -36,7 +36,12 @@ std::vector<float> score_words(const std::vector<Word>& words, const Query& quer
     raw += 0.1F * found.matched[w];
     scores[w] = raw;
   }
-  share_in_phrases(page, query.answer == AnswerKind::name || query.answer == AnswerKind::text || query.answer == AnswerKind::place ? 0.85F : 0.4F, scores);
+  share_in_phrases(page,
+                   query.answer == AnswerKind::name || query.answer == AnswerKind::text ||
+                           query.answer == AnswerKind::place
+                       ? 0.85F
+                       : 0.4F,
+                   scores);
   const float best = std::max(1e-6F, *std::max_element(scores.begin(), scores.end()));
   for (float& score : scores) score = std::sqrt(score / best);
   return scores;

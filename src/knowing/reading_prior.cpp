@@ -15,15 +15,15 @@ bool asks(const Query& query, std::initializer_list<const char*> words) {
 }
 
 struct PhraseLook {
-  float letters = 0;   // share of letters among letters and digits
-  float capital = 0;   // mean over words with letters
+  float letters = 0;  // share of letters among letters and digits
+  float capital = 0;  // mean over words with letters
   bool legal = false;
   bool street = false;
   bool person = false;
-  float size = 1;      // type size relative to the page's
-  float top = 0;       // 1 at the top of the page .. 0 at the bottom
-  int words = 0;       // with two letters or more
-  int rank = 0;        // from the top, among phrases with letters
+  float size = 1;  // type size relative to the page's
+  float top = 0;   // 1 at the top of the page .. 0 at the bottom
+  int words = 0;   // with two letters or more
+  int rank = 0;    // from the top, among phrases with letters
 };
 
 std::vector<PhraseLook> look_at_phrases(const Page& page) {
@@ -65,13 +65,15 @@ std::vector<PhraseLook> look_at_phrases(const Page& page) {
 
 float numeric_prior(const Look& look, const Query& query) {
   switch (query.answer) {
-    case AnswerKind::money: return std::max({look.money, 0.35F * look.number, 0.15F * look.code});
+    case AnswerKind::money:
+      return std::max({look.money, 0.35F * look.number, 0.15F * look.code});
     case AnswerKind::date: {
       if (asks(query, {"year"}))
         return std::max({look.year, 0.6F * look.date, 0.25F * look.number});
       return std::max({look.date, 0.5F * look.year, 0.2F * look.time, 0.2F * look.code});
     }
-    case AnswerKind::time: return std::max({look.time, 0.3F * look.date, 0.2F * look.number});
+    case AnswerKind::time:
+      return std::max({look.time, 0.3F * look.date, 0.2F * look.number});
     case AnswerKind::percent: {
       const float odd = look.year > 0 ? 0.25F : 1.0F;
       return odd * std::max(look.percent > 0.9F ? 1.0F : 1.3F * look.percent, 0.5F * look.number);
@@ -79,8 +81,10 @@ float numeric_prior(const Look& look, const Query& query) {
     case AnswerKind::number:
       return (look.year > 0 ? 0.5F : 1.0F) *
              std::max({look.number, look.code, 0.8F * look.phone, 0.6F * look.money});
-    case AnswerKind::phone: return std::max({look.phone, 0.5F * look.code, 0.2F * look.number});
-    default: return 0;
+    case AnswerKind::phone:
+      return std::max({look.phone, 0.5F * look.code, 0.2F * look.number});
+    default:
+      return 0;
   }
 }
 
