@@ -14,23 +14,27 @@ using WordSet = std::unordered_set<std::string>;
 // Words about the picture or the act of reading it: they label nothing.
 const WordSet& idle_words() {
   static const WordSet set = {
-      "picture", "image",   "photo",    "page",   "document", "shown",  "show",     "shows",
-      "given",   "mentioned", "written", "printed", "displayed", "depicted", "see", "find",
-      "tell",    "describe", "says",    "say",    "said",     "belongs", "represent", "represents",
-      "represented", "indicate", "indicates", "mean", "means", "part", "side", "top", "bottom",
-      "left",    "right",   "upper",    "lower",  "topmost",  "leftmost", "rightmost",
-      "bottommost", "middle", "following", "missing", "missed", "data", "according", "based",
-      "value",   "percentage", "percent", "bar", "bars", "line", "lines", "graph", "chart",
-      "segment", "section", "pie", "color", "colour", "largest", "smallest", "highest", "lowest",
-      "biggest", "longest", "shortest", "most", "least", "first", "last", "all", "people",
-      "respondents", "opinion", "opinions", "category", "answering", "choosing"};
+      "picture",     "image",      "photo",     "page",        "document",   "shown",
+      "show",        "shows",      "given",     "mentioned",   "written",    "printed",
+      "displayed",   "depicted",   "see",       "find",        "tell",       "describe",
+      "says",        "say",        "said",      "belongs",     "represent",  "represents",
+      "represented", "indicate",   "indicates", "mean",        "means",      "part",
+      "side",        "top",        "bottom",    "left",        "right",      "upper",
+      "lower",       "topmost",    "leftmost",  "rightmost",   "bottommost", "middle",
+      "following",   "missing",    "missed",    "data",        "according",  "based",
+      "value",       "percentage", "percent",   "bar",         "bars",       "line",
+      "lines",       "graph",      "chart",     "segment",     "section",    "pie",
+      "color",       "colour",     "largest",   "smallest",    "highest",    "lowest",
+      "biggest",     "longest",    "shortest",  "most",        "least",      "first",
+      "last",        "all",        "people",    "respondents", "opinion",    "opinions",
+      "category",    "answering",  "choosing"};
   return set;
 }
 
 // Kinds of documents: context ("in the invoice") rather than label, unless nothing else is asked.
 const WordSet& frame_words() {
-  static const WordSet set = {"invoice", "receipt", "form",  "letter", "table",  "figure",
-                              "bill",    "memo",    "report", "voucher", "slip", "paper"};
+  static const WordSet set = {"invoice", "receipt", "form",   "letter",  "table", "figure",
+                              "bill",    "memo",    "report", "voucher", "slip",  "paper"};
   return set;
 }
 
@@ -116,7 +120,8 @@ float relation(const Page& page, int from, int to) {
     best = std::max(best, across(phrase.box, word.box, page.height, width));
     const int lines = page.block_lines[phrase.block];
     if (lines >= 2 && lines <= 4 && page.phrases[word.phrase].block != phrase.block)
-      best = std::max(best, 0.85F * across(page.blocks[phrase.block], word.box, page.height, width));
+      best =
+          std::max(best, 0.85F * across(page.blocks[phrase.block], word.box, page.height, width));
   }
   return best;
 }
@@ -143,11 +148,11 @@ Found find_terms(const Page& page, const Query& query) {
   return found;
 }
 
-std::vector<float> label_evidence(const Page& page, const Found& found, const Query& query) {
-  (void)query;
+std::vector<float> label_evidence(const Page& page, const Found& found) {
   const size_t n = page.words.size();
   const std::vector<float> support = phrase_support(page, found);
-  const float best_support = support.empty() ? 0 : *std::max_element(support.begin(), support.end());
+  const float best_support =
+      support.empty() ? 0 : *std::max_element(support.begin(), support.end());
   std::vector<float> total(n, 0);
   std::vector<float> of_term(n);
   float all = 0;
@@ -162,8 +167,7 @@ std::vector<float> label_evidence(const Page& page, const Found& found, const Qu
       const float strength = hit.strength * (0.5F + 0.5F * company);
       for (size_t w = 0; w < n; ++w) {
         if (static_cast<int>(w) == hit.word) continue;
-        of_term[w] =
-            std::max(of_term[w], strength * relation(page, hit.word, static_cast<int>(w)));
+        of_term[w] = std::max(of_term[w], strength * relation(page, hit.word, static_cast<int>(w)));
       }
     }
     for (size_t w = 0; w < n; ++w) total[w] += found.terms[t].weight * of_term[w];
