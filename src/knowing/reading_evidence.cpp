@@ -135,9 +135,13 @@ Found find_terms(const Page& page, const Query& query) {
   for (size_t t = 0; t < found.terms.size(); ++t) {
     Term& term = found.terms[t];
     float mass = 0;
+    std::vector<float> alikes(page.words.size());
+    for (size_t w = 0; w < page.words.size(); ++w) alikes[w] = best_match(term, page.words[w]);
+    // Where the word itself stands on the page, words that merely resemble it are other words.
+    const bool exact = *std::max_element(alikes.begin(), alikes.end()) >= 0.95F;
     for (size_t w = 0; w < page.words.size(); ++w) {
-      const float alike = best_match(term, page.words[w]);
-      if (alike < 0.5F) continue;
+      const float alike = exact && alikes[w] < 0.9F ? 0.7F * alikes[w] : alikes[w];
+      if (alikes[w] < 0.5F) continue;
       const float strength = alike * (0.6F + 0.4F * page.words[w].confidence);
       found.hits.push_back({static_cast<int>(t), static_cast<int>(w), strength});
       found.matched[w] = std::max(found.matched[w], strength * std::min(1.0F, 2 * term.weight));
