@@ -81,6 +81,8 @@ void apply_superlative(const Page& page, const Query& query, std::vector<float>&
   }
   if (values.size() < 2) return;
   std::sort(values.begin(), values.end());
+  const bool label = !is_numeric(query.answer);
+  std::vector<float> told(page.phrases.size(), 0);
   for (size_t w = 0; w < page.words.size(); ++w) {
     const Token& word = page.words[w];
     if (!word.look.has_value || word.look.year > 0) continue;
@@ -89,8 +91,19 @@ void apply_superlative(const Page& page, const Query& query, std::vector<float>&
     const auto above = static_cast<double>(
         values.end() - std::upper_bound(values.begin(), values.end(), word.look.value));
     const double rank = wanted > 0 ? above : below;
-    factor[w] *= static_cast<float>(0.25 + 0.75 * std::exp(-rank / 4.0));
+    const auto fits = static_cast<float>(std::exp(-rank / 4.0));
+    factor[w] *= 0.25F + 0.75F * fits;
+    if (!label || fits < 0.2F || !stands_alone(page, word)) continue;
+    // "Which one has the most": the label of the value, left of it or above or below.
+    for (size_t p = 0; p < page.phrases.size(); ++p) {
+      const float labels =
+          across(page.phrases[p].box, word.box, page.height, std::max(1.0F, page.bounds.width()));
+      told[p] = std::max(told[p], fits * labels);
+    }
   }
+  if (!label) return;
+  for (size_t w = 0; w < page.words.size(); ++w)
+    factor[w] *= 0.6F + 0.9F * told[page.words[w].phrase];
 }
 
 // Amounts on these rows are not the total, though they may be as large.

@@ -63,6 +63,16 @@ std::vector<PhraseLook> look_at_phrases(const Page& page) {
   return out;
 }
 
+// Per phrase: the share of its words that the question itself uses.
+std::vector<float> share_asked(const Page& page, const Found& found) {
+  std::vector<float> out(page.phrases.size(), 0);
+  for (size_t p = 0; p < page.phrases.size(); ++p) {
+    for (const int w : page.phrases[p].words) out[p] += found.matched[w];
+    out[p] = std::min(1.0F, out[p] / static_cast<float>(page.phrases[p].words.size()));
+  }
+  return out;
+}
+
 float numeric_prior(const Look& look, const Query& query) {
   switch (query.answer) {
     case AnswerKind::money:
@@ -146,8 +156,23 @@ bool is_numeric(AnswerKind kind) {
          kind == AnswerKind::percent || kind == AnswerKind::number || kind == AnswerKind::phone;
 }
 
-std::vector<float> kind_prior(const Page& page, const Query& query) {
+bool is_choice(const Query& query) {
+  static constexpr const char* kNotNouns[] = {"is",  "are",  "was",  "were", "do",   "does",
+                                              "did", "the",  "a",    "an",   "of",   "in",
+                                              "has", "have", "will", "can",  "would"};
+  for (size_t i = 0; i + 1 < query.words.size(); ++i) {
+    if (query.words[i] == "which") return true;
+    if (query.words[i] != "what") continue;
+    return std::none_of(std::begin(kNotNouns), std::end(kNotNouns),
+                        [&](const char* word) { return query.words[i + 1] == word; });
+  }
+  return false;
+}
+
+std::vector<float> kind_prior(const Page& page, const Found& found, const Query& query) {
   std::vector<float> out(page.words.size(), 0);
+  const std::vector<float> repeats = share_asked(page, found);
+  const bool choice = is_choice(query);
   const std::vector<PhraseLook> phrases = look_at_phrases(page);
   const bool numeric = is_numeric(query.answer);
   for (size_t w = 0; w < page.words.size(); ++w) {
@@ -159,6 +184,7 @@ std::vector<float> kind_prior(const Page& page, const Query& query) {
       if (value && phrases[word.phrase].words >= 5) out[w] *= 0.35F;  // a number in a sentence
     } else {
       out[w] = phrase_prior(phrases[word.phrase], query);
+      if (choice) out[w] *= 1 - 0.7F * repeats[word.phrase];
     }
     out[w] = std::min(1.0F, out[w]);
   }

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <condition_variable>
 #include <exception>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -16,6 +15,7 @@
 
 #include "arrcoc/error.h"
 #include "arrcoc/media.h"
+#include "media/reader_memory.h"
 #include "media/tesseract_page.h"
 
 namespace arrcoc::media {
@@ -136,35 +136,8 @@ std::vector<Word> read_sheet(tesseract::TessBaseAPI& engine, const Sheet& sheet)
 
 class Tesseract : public WordSource {
  public:
-  std::vector<Word> read(const Picture& picture) const override {
-    {
-      const std::scoped_lock lock(mutex_);
-      const auto known = std::find_if(seen_.begin(), seen_.end(), [&](const Seen& seen) {
-        return seen.hash == picture.hash && seen.width == picture.width() &&
-               seen.height == picture.height();
-      });
-      if (known != seen_.end()) {
-        seen_.splice(seen_.begin(), seen_, known);
-        return known->words;
-      }
-    }
-    std::vector<Word> words = read_now(picture);
-    const std::scoped_lock lock(mutex_);
-    seen_.push_front({picture.hash, picture.width(), picture.height(), words});
-    if (seen_.size() > kRemembered) seen_.pop_back();
-    return words;
-  }
-
- private:
-  struct Seen {
-    uint64_t hash;
-    int width;
-    int height;
-    std::vector<Word> words;
-  };
-
   // One thread a sheet: recognition takes nearly all the time and the sheets are independent.
-  std::vector<Word> read_now(const Picture& picture) const {
+  std::vector<Word> read(const Picture& picture) const override {
     const std::vector<Sheet> sheets = sheets_of(picture);
     std::vector<std::vector<Word>> found(sheets.size());
     std::vector<std::exception_ptr> failed(sheets.size());
@@ -187,6 +160,7 @@ class Tesseract : public WordSource {
     return join(found, picture);
   }
 
+ private:
   // Lines and blocks are numbered through; boxes end at the picture's edge.
   static std::vector<Word> join(std::vector<std::vector<Word>>& found, const Picture& picture) {
     const Box all{0, 0, static_cast<float>(picture.width()), static_cast<float>(picture.height())};
@@ -211,14 +185,13 @@ class Tesseract : public WordSource {
   }
 
   mutable Engines engines_;
-  mutable std::mutex mutex_;
-  mutable std::list<Seen> seen_;
 };
 
 }  // namespace
 
 std::shared_ptr<const WordSource> tesseract() {
-  static const std::shared_ptr<const WordSource> source = std::make_shared<Tesseract>();
+  static const std::shared_ptr<const WordSource> source =
+      remembering(std::make_shared<Tesseract>(), kRemembered);
   return source;
 }
 

@@ -170,6 +170,20 @@ TEST(Reading, PlaceAndSizeWordsChooseAmongEquals) {
   EXPECT_EQ(page.best("What is the value at the bottom?"), page.words().back().text);
 }
 
+TEST(Reading, AChoiceAmongLabelsIsNotTheSentenceThatRepeatsTheQuestion) {
+  Typed page;
+  page.at(20, 20, "Most people trust the local library more than the market");
+  const char* labels[] = {"Library", "Market", "Harbour", "Station"};
+  const char* values[] = {"41", "73", "12", "55"};
+  for (int i = 0; i < 4; ++i) {
+    const float y = 80 + 40.0F * static_cast<float>(i);
+    page.at(20, y, labels[i]).at(400, y, values[i]);
+  }
+  const std::string question = "Which place do people trust the most?";
+  EXPECT_GT(page.score(question, "Market"), page.score(question, "trust"));
+  EXPECT_GT(page.score(question, "Market"), page.score(question, "Harbour"));
+}
+
 TEST(Reading, ATitleIsLargeAndNearTheTop) {
   Typed page;
   page.at(100, 20, "YEARLY HARVEST REPORT", 40);
