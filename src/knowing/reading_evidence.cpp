@@ -11,6 +11,8 @@ namespace {
 
 using WordSet = std::unordered_set<std::string>;
 
+constexpr int kMostHits = 200;  // of one term: more say nothing new and cost words x hits
+
 // Words about the picture or the act of reading it: they label nothing.
 const WordSet& idle_words() {
   static const WordSet set = {
@@ -83,27 +85,6 @@ std::vector<float> phrase_support(const Page& page, const Found& found) {
   return out;
 }
 
-// How strongly a label at `from` speaks about a word at `to`, by direction and distance.
-float across(const Box& from, const Box& to, float line, float width) {
-  const float from_centre = 0.5F * (from.y0 + from.y1);
-  const float to_centre = 0.5F * (to.y0 + to.y1);
-  const float tolerance = 0.55F * std::max(std::min(from.height(), to.height()), 0.8F * line);
-  const bool row = std::fabs(from_centre - to_centre) <= tolerance ||
-                   overlap(from.y0, from.y1, to.y0, to.y1) >= 0.7F;
-  if (row) {
-    const float right = std::max(0.0F, to.x0 - from.x1) / width;
-    const float left = std::max(0.0F, from.x0 - to.x1) / width;
-    if (to.x0 >= from.x1 - 0.5F * line) return 0.95F - 0.3F * right;
-    return 0.45F - 0.2F * left;
-  }
-  const bool column = overlap(from.x0, from.x1, to.x0, to.x1) >= 0.35F;
-  if (!column) return 0;
-  const float down = (to.y0 - from.y1) / line;
-  if (to_centre > from_centre) return 0.3F + 0.55F * std::exp(-std::max(0.0F, down) / 3.0F);
-  const float up = (from.y0 - to.y1) / line;
-  return 0.15F + 0.35F * std::exp(-std::max(0.0F, up) / 3.0F);
-}
-
 float relation(const Page& page, int from, int to) {
   const Token& label = page.words[from];
   const Token& word = page.words[to];
@@ -128,6 +109,26 @@ float relation(const Page& page, int from, int to) {
 
 }  // namespace
 
+float across(const Box& from, const Box& to, float line, float width) {
+  const float from_centre = 0.5F * (from.y0 + from.y1);
+  const float to_centre = 0.5F * (to.y0 + to.y1);
+  const float tolerance = 0.55F * std::max(std::min(from.height(), to.height()), 0.8F * line);
+  const bool row = std::fabs(from_centre - to_centre) <= tolerance ||
+                   overlap(from.y0, from.y1, to.y0, to.y1) >= 0.7F;
+  if (row) {
+    const float right = std::max(0.0F, to.x0 - from.x1) / width;
+    const float left = std::max(0.0F, from.x0 - to.x1) / width;
+    if (to.x0 >= from.x1 - 0.5F * line) return 0.95F - 0.3F * right;
+    return 0.45F - 0.2F * left;
+  }
+  const bool column = overlap(from.x0, from.x1, to.x0, to.x1) >= 0.35F;
+  if (!column) return 0;
+  const float down = (to.y0 - from.y1) / line;
+  if (to_centre > from_centre) return 0.3F + 0.55F * std::exp(-std::max(0.0F, down) / 3.0F);
+  const float up = (from.y0 - to.y1) / line;
+  return 0.15F + 0.35F * std::exp(-std::max(0.0F, up) / 3.0F);
+}
+
 Found find_terms(const Page& page, const Query& query) {
   Found found;
   found.terms = terms_of(query);
@@ -135,9 +136,14 @@ Found find_terms(const Page& page, const Query& query) {
   for (size_t t = 0; t < found.terms.size(); ++t) {
     Term& term = found.terms[t];
     float mass = 0;
+    std::vector<float> alikes(page.words.size());
+    for (size_t w = 0; w < page.words.size(); ++w) alikes[w] = best_match(term, page.words[w]);
+    // Where the word itself stands on the page, words that merely resemble it are other words.
+    const bool exact = *std::max_element(alikes.begin(), alikes.end()) >= 0.95F;
+    int hits = 0;
     for (size_t w = 0; w < page.words.size(); ++w) {
-      const float alike = best_match(term, page.words[w]);
-      if (alike < 0.5F) continue;
+      const float alike = exact && alikes[w] < 0.9F ? 0.7F * alikes[w] : alikes[w];
+      if (alikes[w] < 0.5F || ++hits > kMostHits) continue;
       const float strength = alike * (0.6F + 0.4F * page.words[w].confidence);
       found.hits.push_back({static_cast<int>(t), static_cast<int>(w), strength});
       found.matched[w] = std::max(found.matched[w], strength * std::min(1.0F, 2 * term.weight));
@@ -148,8 +154,7 @@ Found find_terms(const Page& page, const Query& query) {
   return found;
 }
 
-std::vector<float> label_evidence(const Page& page, const Found& found, const Query& query) {
-  (void)query;
+std::vector<float> label_evidence(const Page& page, const Found& found) {
   const size_t n = page.words.size();
   const std::vector<float> support = phrase_support(page, found);
   const float best_support =
