@@ -4,10 +4,9 @@
 #include "arrcoc/knowing.h"
 #include "arrcoc/media.h"
 #include "arrcoc/texture.h"
+#include "knowing/scorers.h"
 #include "media/providers.h"
-#if __has_include("media/reader.h")
-#include "media/reader.h"  // void install_reader(): scorer reader, provider reader-text
-#endif
+#include "media/reader.h"
 
 namespace arrcoc::media {
 
@@ -23,9 +22,10 @@ void install() {
     auto& scorers = registry<Scorer>();
     scorers.add("symbolic", "0.3 edges + 0.5 faces + 0.2 text", make_symbolic);
     scorers.add("text", "where print is, whatever the question", make_text_scorer);
-#if __has_include("media/reader.h")
+    scorers.add("lexical",
+                "coupling: colours, shapes, places, text and people that the question names",
+                [] { return knowing::make_lexical(find_faces); });
     install_reader();
-#endif
   });
 }
 
