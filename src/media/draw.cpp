@@ -102,7 +102,7 @@ void heat(cv::Mat& picture, const cv::Mat& strength) {
       const double t = strength.at<float>(y, x);
       if (t < 0) continue;  // nothing here
       const cv::Vec3b colour = colour_of(t);
-      const double opacity = 0.42 + 0.22 * t;
+      const double opacity = 0.45 + 0.2 * t;
       auto& pixel = picture.at<cv::Vec3b>(y, x);
       for (int c = 0; c < 3; ++c) {
         pixel[c] = cv::saturate_cast<uint8_t>(pixel[c] + (colour[c] - pixel[c]) * opacity);
@@ -117,7 +117,8 @@ at::Tensor draw_homunculus(const Picture& picture, const Allocation& allocation,
                            const DrawOptions& options) {
   Sheet sheet(picture.width(), picture.height(), options);
   sheet.show(picture.rgb);
-  sheet.fade(0.75);
+  sheet.fade(0.62);
+  sheet.cover(allocation.geometry.width, allocation.geometry.height);
   const std::vector<Patch> patches = patches_of(allocation);
   const Scale scale(patches);
   cv::Mat strength(sheet.picture().size(), CV_32FC1, cv::Scalar(-1));
@@ -145,7 +146,7 @@ at::Tensor draw_relevance(const Picture& picture, const Relevance& relevance,
                           const DrawOptions& options) {
   Sheet sheet(picture.width(), picture.height(), options);
   sheet.show(picture.rgb);
-  sheet.fade(0.75);
+  sheet.fade(0.62);
   const Map& map = relevance.map;
   if (!map.empty()) {
     // Bilinear between the middles of the cells, in source pixels: cells may reach past the edge.
@@ -181,6 +182,7 @@ at::Tensor draw_quadtree(const Picture& picture, const Allocation& allocation,
   Sheet sheet(picture.width(), picture.height(), options);
   sheet.show(picture.rgb);
   sheet.fade(0.7);
+  sheet.cover(allocation.geometry.width, allocation.geometry.height);
   std::map<int, int> levels;  // level -> leaves
   for (const Leaf& leaf : allocation.leaves) ++levels[leaf.level];
   const int finest = levels.empty() ? 0 : levels.begin()->first;
@@ -205,9 +207,9 @@ at::Tensor draw_quadtree(const Picture& picture, const Allocation& allocation,
   std::vector<Swatch> swatches;
   for (const auto& [level, leaves] : levels) {
     const auto side = std::to_string(Geometry::side(level));
-    swatches.push_back({colour(level), side + " px: " + std::to_string(leaves)});
+    swatches.push_back({colour(level), side + ": " + std::to_string(leaves)});
   }
-  sheet.legend_swatches(count(allocation), "leaves by their side", swatches);
+  sheet.legend_swatches(count(allocation), "leaves by side in pixels", swatches);
   return sheet.finish();
 }
 
@@ -285,11 +287,12 @@ at::Tensor draw_seen(const Pyramid& pyramid, const Allocation& allocation,
   std::snprintf(text, sizeof text, "%.1f %% of %lld native patches",
                 100.0 * tokens_of(allocation) / static_cast<double>(std::max<int64_t>(1, native)),
                 static_cast<long long>(native));
-  std::string sides;
+  std::string sides = "leaves by side in pixels  ";
   for (auto level = by_level.rbegin(); level != by_level.rend(); ++level) {
-    sides += (sides.empty() ? "" : ",  ") + std::to_string(level->second.size()) + " of " +
-             std::to_string(Geometry::side(level->first)) + " px";
+    sides += "  " + std::to_string(Geometry::side(level->first)) + ": " +
+             std::to_string(level->second.size());
   }
+  if (by_level.empty()) sides = std::to_string(allocation.crops.size()) + " views";
   sheet.legend_line(count(allocation), text, sides);
   return sheet.finish();
 }

@@ -17,6 +17,7 @@ constexpr int kLegendWidth = 320;  // what its texts need
 constexpr int kEnlarged = 512;     // small pictures are enlarged up to this
 constexpr int kThinnest = 12;      // of a drawn picture
 constexpr int kMargin = 12;
+constexpr double kLift = 34;  // of faded blacks: colours laid over black would be lost
 constexpr double kFontScale = 0.42;
 constexpr int kFont = cv::FONT_HERSHEY_SIMPLEX;
 const cv::Scalar kPaper(24, 26, 31);
@@ -70,11 +71,15 @@ Sheet::Sheet(int width, int height, const DrawOptions& options) {
   };
   const int w = size(width, room_w);
   const int h = size(height, room_h);
-  scale_x_ = static_cast<double>(w) / width;
-  scale_y_ = static_cast<double>(h) / height;
   const int full = legend_ > 0 ? std::max(w, kLegendWidth) : w;
   sheet_ = cv::Mat(h + legend_, full, CV_8UC3, kPaper);
   picture_ = sheet_(cv::Rect((full - w) / 2, 0, w, h));
+  cover(width, height);
+}
+
+void Sheet::cover(int width, int height) {
+  scale_x_ = static_cast<double>(picture_.cols) / std::max(1, width);
+  scale_y_ = static_cast<double>(picture_.rows) / std::max(1, height);
 }
 
 cv::Rect Sheet::place(const Box& box) const {
@@ -102,7 +107,7 @@ void Sheet::show(const at::Tensor& rgb) {
 void Sheet::fade(double factor) {
   cv::Mat grey;
   cv::cvtColor(picture_, grey, cv::COLOR_RGB2GRAY);
-  grey.convertTo(grey, CV_8U, factor);
+  grey.convertTo(grey, CV_8U, factor, kLift);
   cv::cvtColor(grey, picture_, cv::COLOR_GRAY2RGB);
 }
 

@@ -33,6 +33,8 @@ class Sheet {
 
   // The picture's part of the sheet, RGB.
   cv::Mat& picture() { return picture_; }
+  // Makes width x height the source coordinates: leaves may refer to a resampled picture.
+  void cover(int width, int height);
   // Where a rectangle of source pixels lies in picture(): neighbours share borders, nothing is
   // narrower than one pixel.
   cv::Rect place(const Box& box) const;
@@ -42,7 +44,7 @@ class Sheet {
 
   // Fills picture() with the picture itself, area-averaged or enlarged.
   void show(const at::Tensor& rgb);
-  // Turns picture() grey and multiplies it.
+  // Turns picture() grey and lowers its contrast.
   void fade(double factor);
   // One-pixel frame along the left and top of a rectangle, mixed into what is there.
   void outline(const cv::Rect& rectangle, const cv::Vec3b& colour, double opacity);
