@@ -45,7 +45,7 @@ std::vector<float> score_words(const std::vector<Word>& words, const Query& quer
   if (words.empty()) return {};
   const Page page = lay_out(words);
   const Found found = find_terms(page, query);
-  const std::vector<float> evidence = label_evidence(page, found);
+  const std::vector<float> evidence = label_evidence(page, found, query);
   const std::vector<float> prior = kind_prior(page, found, query);
   const std::vector<float> factor = hints(page, query);
   const float strongest = std::max(kFaintest, *std::max_element(evidence.begin(), evidence.end()));

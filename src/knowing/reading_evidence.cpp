@@ -85,12 +85,13 @@ std::vector<float> phrase_support(const Page& page, const Found& found) {
   return out;
 }
 
-float relation(const Page& page, int from, int to) {
+float relation(const Page& page, int from, int to, bool choice) {
   const Token& label = page.words[from];
   const Token& word = page.words[to];
   const float width = std::max(1.0F, page.bounds.width());
   if (label.phrase == word.phrase) {
     const int steps = word.place - label.place;
+    if (choice && page.phrases[word.phrase].words.size() > 5) return 0.1F;
     if (steps > 0) return 1.0F - 0.02F * static_cast<float>(std::min(steps, 15));
     return 0.55F;
   }
@@ -154,7 +155,8 @@ Found find_terms(const Page& page, const Query& query) {
   return found;
 }
 
-std::vector<float> label_evidence(const Page& page, const Found& found) {
+std::vector<float> label_evidence(const Page& page, const Found& found, const Query& query) {
+  const bool choice = is_choice(query);
   const size_t n = page.words.size();
   const std::vector<float> support = phrase_support(page, found);
   const float best_support =
@@ -173,7 +175,8 @@ std::vector<float> label_evidence(const Page& page, const Found& found) {
       const float strength = hit.strength * (0.5F + 0.5F * company);
       for (size_t w = 0; w < n; ++w) {
         if (static_cast<int>(w) == hit.word) continue;
-        of_term[w] = std::max(of_term[w], strength * relation(page, hit.word, static_cast<int>(w)));
+        of_term[w] =
+            std::max(of_term[w], strength * relation(page, hit.word, static_cast<int>(w), choice));
       }
     }
     for (size_t w = 0; w < n; ++w) total[w] += found.terms[t].weight * of_term[w];

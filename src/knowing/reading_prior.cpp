@@ -114,8 +114,13 @@ float person_prior(const PhraseLook& look) {
   return value * (0.35F + 0.65F * look.capital) * (0.3F + 0.7F * look.letters);
 }
 
+// Labels and values have a few words; sentences are rarely answers.
+float brief(const PhraseLook& look) {
+  return look.words <= 5 ? 1.0F : look.words <= 8 ? 0.7F : 0.4F;
+}
+
 float place_prior(const PhraseLook& look) {
-  const float value = look.street ? 0.9F : 0.5F;
+  const float value = look.street ? 0.9F : 0.5F * brief(look);
   return value * (0.4F + 0.6F * look.capital) * (0.5F + 0.5F * look.letters);
 }
 
@@ -125,10 +130,8 @@ float title_prior(const PhraseLook& look) {
   return value * (0.4F + 0.6F * look.letters) * (look.words >= 2 ? 1.0F : 0.6F);
 }
 
-// A label or value of a few words; sentences are rarely answers.
 float text_prior(const PhraseLook& look) {
-  const float brief = look.words <= 5 ? 1.0F : look.words <= 8 ? 0.7F : 0.4F;
-  return (0.35F + 0.35F * look.letters) * (0.8F + 0.2F * look.capital) * brief;
+  return brief(look) * (0.35F + 0.35F * look.letters) * (0.8F + 0.2F * look.capital);
 }
 
 bool wants_company(const Query& query) {

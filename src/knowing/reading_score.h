@@ -28,7 +28,7 @@ Found find_terms(const Page& page, const Query& query);
 
 // Per word, in [0,1]: the share of the question (by weight) that labels it, from its own phrase,
 // from the left in its row, or from above in its column; other directions count less.
-std::vector<float> label_evidence(const Page& page, const Found& found);
+std::vector<float> label_evidence(const Page& page, const Found& found, const Query& query);
 
 // Kinds whose answers are single words with a look of their own.
 bool is_numeric(AnswerKind kind);
