@@ -55,10 +55,12 @@ Mapping place(const Page& page, Pose pose, Random& r, int width, int height) {
     const Mapping map = quad_map(static_cast<float>(page.canvas.width),
                                  static_cast<float>(page.canvas.height), target);
     bool inside = true;
-    for (const TextBox& t : page.texts) {
-      const Box box = map(t.box), whole{0, 0, static_cast<float>(page.canvas.width),
+    std::vector<Box> boxes = page.things;
+    for (const TextBox& t : page.texts) boxes.push_back(t.box);
+    for (const Box& drawn : boxes) {
+      const Box box = map(drawn), whole{0, 0, static_cast<float>(page.canvas.width),
                                         static_cast<float>(page.canvas.height)};
-      if (intersect(t.box, whole).area() < t.box.area()) continue;  // was cut off before
+      if (intersect(drawn, whole).area() < drawn.area()) continue;  // was cut off before
       inside = inside && box.x0 >= 1 && box.y0 >= 1 && box.x1 <= width - 1 && box.y1 <= height - 1;
     }
     if (inside) return map;
@@ -231,6 +233,18 @@ void age_photo(Page& page, Random& r, Mapping& mapping) {
   soften(canvas, r, 0.4F, 0.25F);
 }
 
+// Frames of one clip share the light and the colour; only the grain moves.
+void age_clip(Page& page, Random& r, Random grain) {
+  Tone t;
+  const float bright = r.real(0.8F, 1.05F);
+  for (int c = 0; c < 3; ++c) t.gain[c] = static_cast<int>(256 * bright * r.real(0.95F, 1.05F));
+  t.noise = r.between(0, 30);
+  t.coloured_noise = r.chance(0.6F);
+  const Light light = uneven_light(r, r.real(0, 0.3F));
+  tone(page.canvas, t, light, grain);
+  if (r.chance(0.3F)) blur(page.canvas);
+}
+
 // Charts are published small and clean; shown larger, their letters are soft.
 void enlarge(Page& page, Random& r, int longest, Mapping& mapping) {
   const Canvas& canvas = page.canvas;
@@ -275,6 +289,10 @@ Image finish(Context& context, Page& page, Finish look, Random r, Mapping& mappi
         break;
       case Finish::object:
         if (r.chance(0.5F)) age_photo(page, r, mapping);
+        break;
+      case Finish::clip:
+        age_clip(page, r, context.random);
+        low = 60;
         break;
       case Finish::none:
         coded = 0;

@@ -35,4 +35,26 @@ Sheet departures(Context& context);
 // objects
 Sheet objects_scattered(Context& context);
 
+// formulas
+Sheet formula_page(Context& context);
+
+// hard
+Sheet tiny_corner(Context& context);
+Sheet camouflage(Context& context);
+Sheet distractors(Context& context);
+Sheet needle(Context& context);
+Sheet odd_one_out(Context& context);
+Sheet crowd_compare(Context& context);
+Sheet nothing(Context& context);
+
+// clips
+Sheet moving_objects(Context& context);
+Sheet moving_sign(Context& context);
+Sheet cut_clip(Context& context);
+
+// pairs
+Sheet shelf_pair(Context& context);
+Sheet spot_difference(Context& context);
+Sheet document_pair(Context& context);
+
 }  // namespace arrcoc::scenes

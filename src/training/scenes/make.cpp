@@ -24,6 +24,18 @@ const std::vector<Layout>& layouts(const std::string& kind) {
                                              {zoo, 1.2F},       {shop_shelf, 2}, {dashboard, 1.5F},
                                              {departures, 1.2F}};
   static const std::vector<Layout> objects = {{objects_scattered, 1}};
+  static const std::vector<Layout> formulas = {{formula_page, 1}};
+  static const std::vector<Layout> hard = {
+      {tiny_corner, 1.5F}, {camouflage, 1.5F}, {distractors, 2}, {needle, 0.8F},
+      {odd_one_out, 1},    {crowd_compare, 1}, {nothing, 0.6F}};
+  static const std::vector<Layout> clips = {
+      {moving_objects, 1.5F}, {moving_sign, 1}, {cut_clip, 0.7F}};
+  static const std::vector<Layout> pairs = {
+      {shelf_pair, 1}, {spot_difference, 1}, {document_pair, 1.5F}};
+  if (kind == "formulas") return formulas;
+  if (kind == "hard") return hard;
+  if (kind == "clips") return clips;
+  if (kind == "pairs") return pairs;
   if (kind == "scenes") return scenes;
   if (kind == "objects") return objects;
   if (kind == "documents") return documents;
@@ -75,6 +87,8 @@ void choose_questions(Random& r, std::vector<Ask> asks, const std::vector<Mappin
       items.push_back(run.item);
     }
     for (const Box& box : ask.evidence) q.evidence_boxes.push_back(map(box));
+    for (size_t i = 0; i < ask.track.size() && i < out.scene.images.size(); ++i)
+      out.scene.images[i].targets.push_back(maps[i](ask.track[i]));
     out.scene.questions.push_back(std::move(q));
     out.answer_items.push_back(std::move(items));
   }
@@ -83,7 +97,8 @@ void choose_questions(Random& r, std::vector<Ask> asks, const std::vector<Mappin
 }  // namespace
 
 const std::vector<std::string>& kinds() {
-  static const std::vector<std::string> list = {"documents", "charts", "scenes", "objects"};
+  static const std::vector<std::string> list = {"documents", "charts", "scenes", "formulas",
+                                                "objects",   "hard",   "clips",  "pairs"};
   return list;
 }
 
@@ -107,7 +122,10 @@ Draft draft(const Assets& assets, const std::string& kind, uint64_t seed, const 
       ask.picture = static_cast<int>(i);
       asks.push_back(std::move(ask));
     }
-    out.scene.images.push_back(finish(context, page, sheet.finish, looks.fork(i), maps[i]));
+    // Clips keep one look over all frames; what differs is drawn from the context's stream.
+    Random look = sheet.finish == Finish::clip ? looks : looks.fork(i);
+    context.random = Random(words.fork(i).next());
+    out.scene.images.push_back(finish(context, page, sheet.finish, look, maps[i]));
   }
   choose_questions(words, std::move(asks), maps, options, kind == "formulas", out);
   return out;
@@ -119,7 +137,7 @@ Scene make(const Assets& assets, const std::string& kind, uint64_t seed, const O
 
 Scene make_mixed(const Assets& assets, uint64_t seed, const Options& options) {
   Random r(seed * 0x2545F4914F6CDD1DULL + 7);
-  return make(assets, kinds()[r.weighted({6, 4, 2.5F, 1})], seed, options);
+  return make(assets, kinds()[r.weighted({48, 24, 10, 4, 5, 4, 2.5F, 2.5F})], seed, options);
 }
 
 }  // namespace arrcoc::scenes
