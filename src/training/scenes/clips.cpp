@@ -136,7 +136,8 @@ Sheet moving_sign(Context& c) {
   const std::string text = upper(r.pick({"Exit ", "Gate ", "Route ", "Room ", "Bus "}) +
                                  std::to_string(r.between(2, 480)));
   const Style s = style(family, c.px(r.real(12, 24)), {0, 0, 0}, Weight::bold);
-  const Color board = vivid(r);
+  const Named& paint = r.pick(plain_colors());
+  const Color board = paint.color;
   const float bw = wide.measure(text, s) + s.size, bh = s.size * 1.7F, pan = r.real(0.2F, 0.5F) * W;
   const bool leftwards = r.chance(0.5F);
   const float x0 = r.real(4, std::max(5.0F, W - bw - pan - 4)), y0 = r.real(4, H - bh - 4);
@@ -160,6 +161,8 @@ Sheet moving_sign(Context& c) {
   }
   sheet.asks.push_back(
       {"clip.sign", {}, text, {last_run}, {}, Level::medium, 1, f.frames - 1, track});
+  sheet.asks.push_back(
+      {"clip.color", {}, paint.name, {last_run}, {}, Level::simple, 0.5F, f.frames - 1, track});
   return sheet;
 }
 
@@ -173,8 +176,7 @@ Sheet cut_clip(Context& c) {
   const int cut = r.between(2, f.frames - 2);
   const Family& family = c.family("sans");
   const Style s = style(family, c.px(r.real(11, 17)), {250, 250, 250}, Weight::bold);
-  std::vector<Box> track;
-  Run second;
+  std::vector<Box> track, early;
   Page shots[2] = {Page(c, f.width, f.height, muted(r)), Page(c, f.width, f.height, muted(r))};
   std::string texts[2];
   Run runs[2];
@@ -190,9 +192,11 @@ Sheet cut_clip(Context& c) {
   for (int k = 0; k < f.frames; ++k) {
     sheet.pages.push_back(shots[k >= cut]);
     track.push_back(k >= cut ? runs[1].box : Box{});
+    early.push_back(k < cut ? runs[0].box : Box{});
   }
   sheet.asks.push_back(
       {"clip.shot", {}, texts[1], {runs[1]}, {}, Level::complex, 1, f.frames - 1, track});
+  sheet.asks.push_back({"clip.before", {}, texts[0], {runs[0]}, {}, Level::medium, 0.7F, 0, early});
   return sheet;
 }
 

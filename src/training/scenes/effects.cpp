@@ -161,7 +161,7 @@ void age_receipt(Page& page, Random& r, Mapping& mapping) {
     }
   }
   t.noise = r.between(0, white_scan ? 14 : 34);
-  t.texture = white_scan ? 0 : r.between(0, 18);
+  t.texture = white_scan ? 0 : r.between(0, 10);
   t.coloured_noise = r.chance(0.4F);
   if (!white_scan)
     for (int i = r.between(0, 2); i > 0; --i) {
@@ -182,9 +182,9 @@ void age_scan(Page& page, Random& r, Mapping& mapping) {
   if (look < 2) to_grey(canvas);
   if (r.chance(0.15F))
     thicken(canvas);
-  else if (r.chance(0.12F))
+  else if (look > 0 && r.chance(0.12F))
     thin(canvas);
-  if (r.chance(0.15F)) wear_print(canvas, r, r.real(0.1F, 0.5F));
+  if (look > 0 && r.chance(0.15F)) wear_print(canvas, r, r.real(0.1F, 0.5F));
   const Color ground = r.chance(0.55F)  ? Color{250, 250, 250}
                        : r.chance(0.7F) ? Color{12, 12, 12}
                                         : Color{70, 70, 70};
@@ -192,9 +192,9 @@ void age_scan(Page& page, Random& r, Mapping& mapping) {
     pose_page(page, {r.real(-1.4F, 1.4F), r.chance(0.4F) ? r.real(0.004F, 0.025F) : 0.0F, 0.0F}, r,
               ground, mapping);
   if (look == 0) {
+    // Fax and photocopy: levels are chosen so that thin strokes survive.
     specks(canvas, r, r.between(0, 300), {0, 0, 0});
-    if (r.chance(0.5F)) blur(canvas);
-    threshold(canvas, r.between(110, 200), r.between(0, 90), r);
+    threshold(canvas, r.between(165, 225), r.between(0, 60), r);
     if (r.chance(0.75F)) blur(canvas);
     return;
   }
@@ -209,7 +209,7 @@ void age_scan(Page& page, Random& r, Mapping& mapping) {
     t.lift[c] = lift;
   }
   t.noise = r.between(0, 26);
-  t.texture = r.between(0, 16);
+  t.texture = r.between(0, 9);
   Light light = uneven_light(r, r.real(0, 0.12F));
   tone(canvas, t, light, r);
   if (r.chance(0.4F)) specks(canvas, r, r.between(5, 250), {30, 30, 30});

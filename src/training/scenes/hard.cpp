@@ -225,6 +225,8 @@ Sheet odd_one_out(Context& c) {
     const Run run = page.item({x, y, x + s, y + s}, cut.name);
     page.cutout(run, cut, r.chance(0.5F));
     if (i == odd) page.ask({"hard.odd", {}, one.name, {run}, {}, Level::complex, 2});
+    if (i == (odd + 1) % (columns * rows))
+      page.ask({"hard.common", {}, many.name, {run}, {}, Level::simple, 1});
   }
   return sheet;
 }

@@ -5,6 +5,18 @@
 
 namespace arrcoc::scenes {
 
+struct Layout {
+  Sheet (*make)(Context&);
+  float weight;
+  bool held = false;  // belongs to suite:unseen; training never draws it
+};
+// Error{not_found} for an unknown kind.
+const std::vector<Layout>& layouts(const std::string& kind);
+// The kind that the training mix draws for this seed.
+std::string mixed_kind(uint64_t seed);
+// What archives add to scans where the page is free: a source line, a stamped number.
+void archive_marks(Context& context, Page& page);
+
 // documents
 Sheet receipt(Context& context);
 Sheet form(Context& context);

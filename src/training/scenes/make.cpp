@@ -9,40 +9,6 @@
 namespace arrcoc::scenes {
 namespace {
 
-struct Layout {
-  Sheet (*make)(Context&);
-  float weight;
-};
-
-const std::vector<Layout>& layouts(const std::string& kind) {
-  static const std::vector<Layout> documents = {
-      {receipt, 8},    {form, 4},      {table_page, 4},     {invoice, 2},
-      {letter, 3},     {memo, 1.5F},   {envelope, 0.6F},    {business_card, 0.8F},
-      {id_card, 0.6F}, {ticket, 0.8F}, {nutrition_label, 1}};
-  static const std::vector<Layout> charts = {{bar_chart, 5}, {line_chart, 1.6F}, {pie_chart, 1.4F}};
-  static const std::vector<Layout> scenes = {{signs, 3},        {poster, 1.5F},  {landmarks, 1.5F},
-                                             {zoo, 1.2F},       {shop_shelf, 2}, {dashboard, 1.5F},
-                                             {departures, 1.2F}};
-  static const std::vector<Layout> objects = {{objects_scattered, 1}};
-  static const std::vector<Layout> formulas = {{formula_page, 1}};
-  static const std::vector<Layout> hard = {
-      {tiny_corner, 1.5F}, {camouflage, 1.5F}, {distractors, 2}, {needle, 0.8F},
-      {odd_one_out, 1},    {crowd_compare, 1}, {nothing, 0.6F}};
-  static const std::vector<Layout> clips = {
-      {moving_objects, 1.5F}, {moving_sign, 1}, {cut_clip, 0.7F}};
-  static const std::vector<Layout> pairs = {
-      {shelf_pair, 1}, {spot_difference, 1}, {document_pair, 1.5F}};
-  if (kind == "formulas") return formulas;
-  if (kind == "hard") return hard;
-  if (kind == "clips") return clips;
-  if (kind == "pairs") return pairs;
-  if (kind == "scenes") return scenes;
-  if (kind == "objects") return objects;
-  if (kind == "documents") return documents;
-  if (kind == "charts") return charts;
-  throw Error(ErrorCode::not_found, "no kind of scene named " + kind);
-}
-
 uint64_t salt(const std::string& kind) {
   uint64_t hash = 1469598103934665603ULL;  // FNV-1a
   for (char c : kind) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
@@ -50,10 +16,17 @@ uint64_t salt(const std::string& kind) {
 }
 
 Sheet draw(Context& context, const std::string& kind) {
-  const auto& list = layouts(kind);
+  std::vector<Layout> list = layouts(kind);
+  for (Layout& layout : list) {
+    // Held-back layouts are most of suite:unseen and no part of anything else.
+    if (layout.held) layout.weight = context.options.held_back ? layout.weight * 4 : 0.0F;
+  }
   std::vector<float> weights;
   for (const Layout& layout : list) weights.push_back(layout.weight);
-  return list[context.random.weighted(weights)].make(context);
+  Sheet sheet = list[context.random.weighted(weights)].make(context);
+  if (sheet.finish == Finish::scan && sheet.pages.size() == 1)
+    archive_marks(context, sheet.pages[0]);
+  return sheet;
 }
 
 const char* name(Level level) {
@@ -96,12 +69,6 @@ void choose_questions(Random& r, std::vector<Ask> asks, const std::vector<Mappin
 
 }  // namespace
 
-const std::vector<std::string>& kinds() {
-  static const std::vector<std::string> list = {"documents", "charts", "scenes", "formulas",
-                                                "objects",   "hard",   "clips",  "pairs"};
-  return list;
-}
-
 Draft draft(const Assets& assets, const std::string& kind, uint64_t seed, const Options& options,
             int suppressed) {
   Random random(Random(seed ^ salt(kind)).next());
@@ -136,8 +103,11 @@ Scene make(const Assets& assets, const std::string& kind, uint64_t seed, const O
 }
 
 Scene make_mixed(const Assets& assets, uint64_t seed, const Options& options) {
-  Random r(seed * 0x2545F4914F6CDD1DULL + 7);
-  return make(assets, kinds()[r.weighted({48, 24, 10, 4, 5, 4, 2.5F, 2.5F})], seed, options);
+  if (seed >= kSuiteSeedBase)
+    throw Error(ErrorCode::bad_argument, "seed " + std::to_string(seed) +
+                                             " belongs to the suites; train with seeds below " +
+                                             std::to_string(kSuiteSeedBase));
+  return make(assets, mixed_kind(seed), seed, options);
 }
 
 }  // namespace arrcoc::scenes
