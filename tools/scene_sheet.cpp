@@ -16,7 +16,9 @@ int main(int argc, char** argv) {
   using namespace arrcoc::scenes;
   if (argc == 3 && std::string(argv[2]) == "hashes") {
     const auto assets = Assets::load(argv[1]);
-    for (const auto& name : suites()) std::printf("%s %016llx\n", name.c_str(), static_cast<unsigned long long>(suite_digest(*assets, name)));
+    for (const auto& name : suites())
+      std::printf("%s %016llx\n", name.c_str(),
+                  static_cast<unsigned long long>(suite_digest(*assets, name)));
     return 0;
   }
   if (argc < 6)

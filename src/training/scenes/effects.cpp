@@ -312,9 +312,13 @@ Image finish(Context& context, Page& page, Finish look, Random r, Mapping& mappi
     g.x = p.x;
     g.y = p.y;
     g.height *= scale;
-    image.glyphs.push_back(g);
+    if (g.x >= 0 && g.y >= 0 && g.x < image.width && g.y < image.height) image.glyphs.push_back(g);
   }
-  for (const TextBox& t : page.texts) image.texts.push_back({mapping(t.box), t.text});
+  const Box whole{0, 0, static_cast<float>(image.width), static_cast<float>(image.height)};
+  for (const TextBox& t : page.texts) {
+    const Box box = intersect(mapping(t.box), whole);
+    if (box.area() > 0) image.texts.push_back({box, t.text});
+  }
   return image;
 }
 

@@ -54,6 +54,13 @@ void choose_questions(Random& r, std::vector<Ask> asks, const std::vector<Mappin
         std::any_of(list.begin(), list.end(), [&](const Question& p) { return p.text == q.text; }))
       continue;
     const Mapping& map = maps[static_cast<size_t>(ask.picture)];
+    // What the edge of the picture cuts off cannot be asked for.
+    const Image& image = out.scene.images[static_cast<size_t>(ask.picture)];
+    const Box whole{-0.5F, -0.5F, image.width + 0.5F, image.height + 0.5F};
+    if (std::any_of(ask.answers.begin(), ask.answers.end(), [&](const Run& run) {
+          return intersect(map(run.box), whole).area() < map(run.box).area() * 0.999F;
+        }))
+      continue;
     std::vector<int> items;
     for (const Run& run : ask.answers) {
       q.answer_boxes.push_back(map(run.box));

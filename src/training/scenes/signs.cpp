@@ -281,7 +281,9 @@ Sheet landmarks(Context& c) {
     const std::string& kind = kinds[static_cast<size_t>(i)];
     const float cx = cell * (i + 0.5F), s = cell * r.real(0.5F, 0.72F),
                 top = ground - s * r.real(1.0F, 1.35F), l = cx - s / 2, rr = cx + s / 2;
-    const Run thing = page.item({l, top, rr, ground}, kind);
+    // Strokes reach a little past the outline.
+    const Run thing =
+        page.item({l - s * 0.14F, top - s * 0.05F, rr + s * 0.14F, ground + s * 0.05F}, kind);
     if (page.drawn(thing)) {
       Canvas& k = page.canvas;
       if (kind == "lighthouse") {
