@@ -32,12 +32,12 @@ struct Shape {
   int decoder_layers = 3;
   int mlp = 960;
   // realizer
-  int stem = 48;         // channels at 1/4 resolution; doubled at 1/8
-  int cell = 160;        // channels of the 16x8 pixel cells
-  int page = 256;        // channels of the 16x32 pixel cells
-  int page_layers = 2;   // axial blocks shared by all questions of a page
-  int ask = 192;         // channels per question
-  int ask_layers = 3;    // question blocks
+  int stem = 48;        // channels at 1/4 resolution; doubled at 1/8
+  int cell = 160;       // channels of the 16x8 pixel cells
+  int page = 256;       // channels of the 16x32 pixel cells
+  int page_layers = 2;  // axial blocks shared by all questions of a page
+  int ask = 192;        // channels per question
+  int ask_layers = 3;   // question blocks
   int question_layers = 2;
   bool operator==(const Shape&) const = default;
 };

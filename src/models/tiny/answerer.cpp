@@ -5,15 +5,16 @@
 namespace arrcoc::tiny {
 namespace {
 
-constexpr int kPixels = 768;       // 16 * 16 * 3
-constexpr int kWaves = 11;         // wavelengths 16, 32, ... 16384 native pixels
+constexpr int kPixels = 768;  // 16 * 16 * 3
+constexpr int kWaves = 11;    // wavelengths 16, 32, ... 16384 native pixels
 constexpr int kPlace = 4 * kWaves + 6 + 6;
 
 // Adds the look's own numbers as they are and as waves, so that neighbours at any scale are easy to
 // tell: pixel position (waves), position in the picture, scale (waves of 2, 4, 8 octaves), size.
 Tensor place_features(const Look& look) {
   Tensor x = look.centre.select(2, 0), y = look.centre.select(2, 1);
-  Tensor width = look.extent.select(1, 0).unsqueeze(1), height = look.extent.select(1, 1).unsqueeze(1);
+  Tensor width = look.extent.select(1, 0).unsqueeze(1),
+         height = look.extent.select(1, 1).unsqueeze(1);
   Tensor longer = at::maximum(width, height).log2().sub(10).expand_as(x);
   Tensor plain = at::stack({x / width, y / height, look.scale / 6, look.scale.mul(0.25).square(),
                             look.relevance, longer},
@@ -94,8 +95,8 @@ Tensor Answerer::glyphs(const Tensors& w, const Tensor& states) const {
 }
 
 Tensor Answerer::write(const Tensors& w, const Memory& memory, const Tensor& previous) const {
-  Tensor x = at::embedding(w[symbols_], previous) +
-             w[answer_places_].narrow(0, 0, previous.size(1));
+  Tensor x =
+      at::embedding(w[symbols_], previous) + w[answer_places_].narrow(0, 0, previous.size(1));
   for (const DecoderLayer& layer : decoder_) {
     Tensor n = layer.norm1(w, x);
     x = x + layer.self(w, n, layer.self.remember(w, n), {}, true);

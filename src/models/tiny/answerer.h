@@ -39,7 +39,7 @@ class Answerer {
   Tensor write(const Tensors& w, const Memory& memory, const Tensor& previous) const;
 
   struct Written {
-    std::vector<std::vector<uint8_t>> symbols;  // without the end mark
+    std::vector<std::vector<uint8_t>> symbols;      // without the end mark
     std::vector<std::vector<float>> probabilities;  // of each symbol, and of the end mark last
   };
   // Greedy decoding with cached keys and values, at most `longest` symbols.

@@ -36,8 +36,7 @@ Tensors Layout::initial(uint64_t seed) const {
   return out;
 }
 
-Linear::Linear(Layout& layout, const std::string& name, int64_t inputs, int64_t outputs,
-               float gain)
+Linear::Linear(Layout& layout, const std::string& name, int64_t inputs, int64_t outputs, float gain)
     : weight(layout.add(name + ".weight", {outputs, inputs}, Init::normal,
                         gain / std::sqrt(static_cast<float>(inputs)))),
       bias(layout.add(name + ".bias", {outputs}, Init::zeros)) {}
@@ -75,8 +74,8 @@ Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& m
   if (mask.defined()) bias = mask.expand({q.size(0), q.size(1), q.size(2), k.size(2)});
   return at::scaled_dot_product_attention(q, k, v, bias, 0.0, causal);
 #else
-  Tensor scores = at::matmul(q * (1.0 / std::sqrt(static_cast<double>(q.size(3)))),
-                             k.transpose(2, 3));
+  Tensor scores =
+      at::matmul(q * (1.0 / std::sqrt(static_cast<double>(q.size(3)))), k.transpose(2, 3));
   if (mask.defined()) scores = scores + mask;
   if (causal) {
     Tensor later = at::ones({q.size(2), k.size(2)}, q.options().dtype(at::kBool)).triu(1);
@@ -136,8 +135,8 @@ Tensor additive_mask(const Tensor& real, at::ScalarType type) {
 
 Tensor waves(const Tensor& values, double first, int count) {
   // Built on the device: a copy from the host would wait for the queue.
-  Tensor f = at::arange(count, values.options().dtype(at::kFloat)).neg().exp2() *
-             (2 * M_PI / first);
+  Tensor f =
+      at::arange(count, values.options().dtype(at::kFloat)).neg().exp2() * (2 * M_PI / first);
   Tensor angle = values.to(at::kFloat).unsqueeze(-1) * f;
   return at::cat({angle.sin(), angle.cos()}, -1);
 }

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kStemInputs = 64;  // 48 pixels, 13 texture channels, 3 zeros: a multiple of 8
 constexpr int kHeadWidth = 32;
-constexpr int kPlaceWaves = 8;   // 32, 64, ... 4096 pixels
+constexpr int kPlaceWaves = 8;  // 32, 64, ... 4096 pixels
 constexpr int kPlace = 4 * kPlaceWaves + 4 * 4 + 2;
 
 // Position of every 16x32 cell: in pixels (waves), and relative to the picture's size (waves).
@@ -119,7 +119,8 @@ PageFeatures RealizerNet::read(const Tensors& w, const Page& page, at::ScalarTyp
   out.text = text_(w, x).view({p, rows, glyph_cols / 2, 2}).mean(3);
   out.row_mask = additive_mask(inside(page.extent.select(1, 0), cols, kWordWidth), type);
   out.column_mask = additive_mask(inside(page.extent.select(1, 1), rows, kCellHeight), type);
-  Tensor words = word_(w, at::gelu(x)) + place_(w, place_features(page.extent, rows, cols).to(type));
+  Tensor words =
+      word_(w, at::gelu(x)) + place_(w, place_features(page.extent, rows, cols).to(type));
   Tensor row_mask = repeat_mask(out.row_mask, rows);
   Tensor column_mask = repeat_mask(out.column_mask, cols);
   for (const Axial& block : page_blocks_) words = block(w, words, row_mask, column_mask);

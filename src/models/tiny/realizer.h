@@ -14,7 +14,7 @@
 
 namespace arrcoc::tiny {
 
-inline constexpr int kStride = 4;          // pixels per stem cell
+inline constexpr int kStride = 4;  // pixels per stem cell
 inline constexpr int kTextureChannels = 13;
 inline constexpr int kCellHeight = 16, kGlyphWidth = 8, kWordWidth = 32;
 
@@ -26,9 +26,9 @@ struct Page {
 };
 
 struct PageFeatures {
-  Tensor cells;  // [P,H/16,W/8,cell]: where characters are named
-  Tensor words;  // [P,H/16,W/32,ask]
-  Tensor text;   // [P,H/16,W/16] logits of the text mask
+  Tensor cells;        // [P,H/16,W/8,cell]: where characters are named
+  Tensor words;        // [P,H/16,W/32,ask]
+  Tensor text;         // [P,H/16,W/16] logits of the text mask
   Tensor row_mask;     // [P,1,1,W/32] additive, columns beyond the picture
   Tensor column_mask;  // [P,1,1,H/16] additive, rows beyond the picture
 };

@@ -3,8 +3,8 @@
 namespace arrcoc::tiny {
 namespace {
 
-constexpr int kFirst = 3;             // symbol of the space
-constexpr int kAscii = 95;            // 32..126
+constexpr int kFirst = 3;   // symbol of the space
+constexpr int kAscii = 95;  // 32..126
 constexpr char32_t kEuro = 0x20AC;
 
 // The next code point of utf8 at `at`, which moves on; 0 for broken bytes.
