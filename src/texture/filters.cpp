@@ -135,17 +135,20 @@ at::Tensor saliency(const at::Tensor& rgb) {
   for (int64_t size = 2; size <= 64; size *= 2) {
     const at::Tensor& last = scale.back();
     if (std::max(last.size(2), last.size(3)) < 2) break;
-    scale.push_back(at::avg_pool2d(
-        last, {std::min<int64_t>(2, last.size(2)), std::min<int64_t>(2, last.size(3))},
-        {std::min<int64_t>(2, last.size(2)), std::min<int64_t>(2, last.size(3))}, {0, 0}, true,
-        false));
+    const int64_t down = std::min<int64_t>(2, last.size(2));
+    const int64_t across = std::min<int64_t>(2, last.size(3));
+    scale.push_back(at::avg_pool2d(last, {down, across}, {down, across}, {0, 0}, true, false));
   }
-  at::Tensor sum = at::zeros_like(lab.narrow(1, 0, 1));
+  // The last surround is the whole picture's mean colour: what is unlike everything stands out.
+  at::Tensor sum =
+      (stretch(scale[std::min<size_t>(1, scale.size() - 1)], rows, cols) - lab.mean({2, 3}, true))
+          .abs_()
+          .sum(1, true);
   for (const auto& [centre, surround] : {std::pair<size_t, size_t>{1, 4}, {1, 5}, {2, 5}, {2, 6}}) {
     if (surround >= scale.size()) continue;
-    const at::Tensor difference =
-        (stretch(scale[centre], rows, cols) - stretch(scale[surround], rows, cols)).abs_();
-    sum = sum + difference.sum(1, true);
+    // Blurred, so that a surround does not depend on how objects fall on its grid.
+    const at::Tensor around = stretch(box(scale[surround], 3), rows, cols);
+    sum = sum + (stretch(scale[centre], rows, cols) - around).abs_().sum(1, true);
   }
   return min_max(sum);
 }
