@@ -98,6 +98,7 @@ Batch draw(const Pool& pool, const std::vector<int>& slots, int questions, float
            Dice& dice) {
   Batch batch;
   batch.slots = slots;
+  batch.each = questions;
   for (size_t p = 0; p < slots.size(); ++p) {
     const Sample& sample = pool.sample(slots[p]);
     // Each question of the scene once, in random order, before any comes again.

@@ -16,6 +16,7 @@ struct Batch {
   at::Tensor question;            // [Q,T] int64 symbols
   at::Tensor previous, expected;  // [Q,L] int64; expected is kPad where nothing is asked for
   at::Tensor pages;               // [Q] int64: page_of
+  int each = 0;                   // questions of every picture, when all have as many
   size_t size() const { return asks.size(); }
 };
 

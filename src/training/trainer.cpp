@@ -1,6 +1,7 @@
 // The training loop, to be read top to bottom: train() at the end.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <torch/version.h>
 
 #include <algorithm>
 #include <chrono>
@@ -45,6 +46,13 @@ at::Device device_of(const std::string& name) {
   if (name == "cuda" && !there)
     throw Error(ErrorCode::unsupported, "device cuda: this libtorch finds no CUDA device");
   return at::Device(name == "cpu" || !there ? at::kCPU : at::kCUDA);
+}
+
+void prefer_fast_kernels() {
+  at::globalContext().setBenchmarkCuDNN(true);  // convolutions keep their shapes
+#if TORCH_VERSION_MAJOR >= 2
+  at::globalContext().setSDPUseCuDNN(false);  // it would plan anew for every number of tokens
+#endif
 }
 
 // What one step does, decided by how far training has come.
@@ -106,7 +114,7 @@ class Trainer {
   void fill_held_out();
   void refresh();
   std::vector<int> choose(const Plan& plan, Dice& dice) const;
-  void step(const Plan& plan, uint64_t part, Dice& dice);
+  void step(const Plan& plan, Dice& dice);
   Tensor look(const Batch& batch, bool maps_wanted, Dice& dice);
   std::vector<std::vector<Cell>> cells_for(const Plan& plan, const Batch& batch, const Tensor& maps,
                                            Dice& dice) const;
@@ -196,7 +204,8 @@ void Trainer::refresh() {
   // The first step waits for one step's worth of pictures, the pool fills up on the way.
   const int first = std::min(options_.slots, options_.pictures);
   const int least = filled_ < first ? first - filled_ : options_.fresh;
-  const int most = options_.fresh > 0 && filled_ >= first ? options_.fresh : std::max(least, 64);
+  const int most =
+      options_.fresh > 0 && filled_ >= first ? options_.fresh : std::max(least, options_.pictures);
   const auto samples = prefetch_->take(least, std::min(most, options_.slots));
   std::vector<int> slots;
   for (const auto& sample : samples)
@@ -233,7 +242,8 @@ Tensor Trainer::look(const Batch& batch, bool maps_wanted, Dice& dice) {
   const tiny::Tensors w = look_weights_->tensors(type_);
   const tiny::Page page = pool_.page(batch.slots);
   const tiny::PageFeatures features = realizer_.read(w, page, type_);
-  const tiny::Judgement judged = realizer_.judge(w, features, batch.question, batch.pages);
+  const tiny::Judgement judged =
+      realizer_.judge(w, features, batch.question, batch.pages, batch.each);
   Tensor maps;
   if (maps_wanted)
     maps = at::sigmoid(judged.relevance.detach().to(at::kFloat)).to(at::kCPU).contiguous();
@@ -306,8 +316,7 @@ void Trainer::answer(const Plan& plan, const Batch& batch, const Tensor& maps, D
   window_.add("glyph_right", losses.glyph_accuracy);
 }
 
-void Trainer::step(const Plan& plan, uint64_t part, Dice& dice) {
-  (void)part;
+void Trainer::step(const Plan& plan, Dice& dice) {
   const std::vector<int> slots = choose(plan, dice);
   const Batch batch = draw(pool_, slots, options_.questions, options_.words, dice);
   const bool own = plan.mode == Plan::full && plan.own_maps > 0;
@@ -465,9 +474,10 @@ Report Trainer::run() {
     load_checkpoint();
   const int workers = options_.workers > 0
                           ? options_.workers
-                          : std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
+                          : std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 2);
   // Intra-op threads of the host share the cores with the generator.
   if (device_.is_cuda()) at::set_num_threads(4);
+  prefer_fast_kernels();
   fill_held_out();
   // After a resume the pool is made again: the last `slots` tickets.
   const uint64_t slots = static_cast<uint64_t>(options_.slots);
@@ -499,8 +509,7 @@ Report Trainer::run() {
     refresh();
     Dice dice(options_.seed, static_cast<uint64_t>(steps_), 1);
     const Plan plan = plan_of(options_, progress(), dice);
-    for (int part = 0; part < options_.accumulate; ++part)
-      step(plan, static_cast<uint64_t>(part), dice);
+    for (int part = 0; part < options_.accumulate; ++part) step(plan, dice);
     update(plan);
     ++steps_;
     if (now() - last_report_ > options_.report_seconds) report(progress());

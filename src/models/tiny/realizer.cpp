@@ -29,12 +29,17 @@ Tensor inside(const Tensor& length, int64_t count, int side) {
   return starts.unsqueeze(0).lt(length.unsqueeze(1));
 }
 
-}  // namespace
-
-Tensor repeat_mask(const Tensor& mask, int64_t repeat) {
-  return mask.expand({mask.size(0), repeat, 1, mask.size(3)})
-      .reshape({mask.size(0) * repeat, 1, 1, mask.size(3)});
+// Each row `repeat` times in a row: [P,...] -> [P*repeat,...].
+Tensor repeat_rows(const Tensor& x, int64_t repeat) {
+  std::vector<int64_t> sizes = x.sizes().vec();
+  sizes.insert(sizes.begin() + 1, repeat);
+  Tensor all = x.unsqueeze(1).expand(sizes);
+  sizes.erase(sizes.begin() + 1);
+  sizes[0] *= repeat;
+  return all.reshape(sizes);
 }
+
+}  // namespace
 
 RealizerNet::Axial::Axial(Layout& layout, const std::string& name, int64_t width, int heads,
                           int64_t hidden, float gain)
@@ -121,8 +126,8 @@ PageFeatures RealizerNet::read(const Tensors& w, const Page& page, at::ScalarTyp
   out.column_mask = additive_mask(inside(page.extent.select(1, 1), rows, kCellHeight), type);
   Tensor words =
       word_(w, at::gelu(x)) + place_(w, place_features(page.extent, rows, cols).to(type));
-  Tensor row_mask = repeat_mask(out.row_mask, rows);
-  Tensor column_mask = repeat_mask(out.column_mask, cols);
+  Tensor row_mask = repeat_rows(out.row_mask, rows);
+  Tensor column_mask = repeat_rows(out.column_mask, cols);
   for (const Axial& block : page_blocks_) words = block(w, words, row_mask, column_mask);
   out.words = narrow_(w, words);
   return out;
@@ -136,7 +141,7 @@ Tensor RealizerNet::glyphs(const Tensors& w, const Tensor& cells) const {
 }
 
 Judgement RealizerNet::judge(const Tensors& w, const PageFeatures& page, const Tensor& question,
-                             const Tensor& page_of) const {
+                             const Tensor& page_of, int64_t each) const {
   const int64_t q = question.size(0), t = question.size(1);
   const int64_t rows = page.words.size(1), cols = page.words.size(2), d = page.words.size(3);
   const at::ScalarType type = page.words.scalar_type();
@@ -148,9 +153,12 @@ Judgement RealizerNet::judge(const Tensors& w, const PageFeatures& page, const T
   for (const Layer& layer : question_layers_) asked = layer(w, asked, word_mask);
   asked = question_norm_(w, asked);
 
-  Tensor x = page.words.index_select(0, page_of);
-  Tensor row_mask = repeat_mask(page.row_mask.index_select(0, page_of), rows);
-  Tensor column_mask = repeat_mask(page.column_mask.index_select(0, page_of), cols);
+  const auto of_questions = [&](const Tensor& t) {
+    return each > 0 ? repeat_rows(t, each) : t.index_select(0, page_of);
+  };
+  Tensor x = of_questions(page.words);
+  Tensor row_mask = repeat_rows(of_questions(page.row_mask), rows);
+  Tensor column_mask = repeat_rows(of_questions(page.column_mask), cols);
   for (size_t i = 0; i < ask_blocks_.size(); ++i) {
     Tensor n = cross_norms_[i](w, x).view({q, rows * cols, d});
     x = x + cross_[i](w, n, cross_[i].remember(w, asked), word_mask).view({q, rows, cols, d});
@@ -163,7 +171,7 @@ Judgement RealizerNet::judge(const Tensors& w, const PageFeatures& page, const T
   Tensor summary = (asked * weight).sum(1) / weight.sum(1).clamp_min(1);
   // The strongest cell of each channel, among cells of the picture.
   Tensor outside = page.row_mask.view({-1, 1, cols, 1}) + page.column_mask.view({-1, rows, 1, 1});
-  Tensor peak = (x + outside.index_select(0, page_of)).amax({1, 2});
+  Tensor peak = (x + of_questions(outside)).amax({1, 2});
   Tensor both = at::cat({summary, peak}, 1);
   out.tier = tier_(w, both);
   out.tensions = at::sigmoid(tensions_(w, both));

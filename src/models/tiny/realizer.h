@@ -47,9 +47,11 @@ class RealizerNet {
   PageFeatures read(const Tensors& w, const Page& page, at::ScalarType type) const;
   // [.., cell] -> [.., kCellSlots, kSymbols] logits.
   Tensor glyphs(const Tensors& w, const Tensor& cells) const;
-  // question [Q,T] symbols; page_of [Q] int64: which page each question asks about.
+  // question [Q,T] symbols; page_of [Q] int64: which page each question asks about. each > 0 says
+  // that every page has so many questions, one page after the other: then gradients of a page are
+  // plain sums instead of scattered additions.
   Judgement judge(const Tensors& w, const PageFeatures& page, const Tensor& question,
-                  const Tensor& page_of) const;
+                  const Tensor& page_of, int64_t each = 0) const;
 
  private:
   struct Axial {  // rows, columns, MLP
@@ -75,8 +77,5 @@ class RealizerNet {
   std::vector<Attention> cross_;
   Linear relevance_, tier_, tensions_;
 };
-
-// Masks for one batch of axial attention: [P,1,1,L] -> [P*repeat,1,1,L].
-Tensor repeat_mask(const Tensor& mask, int64_t repeat);
 
 }  // namespace arrcoc::tiny
