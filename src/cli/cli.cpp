@@ -1,10 +1,13 @@
 #include "cli/cli.h"
 
+#include <ATen/Parallel.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <new>
+#include <thread>
 
 #include "arrcoc/error.h"
 #include "arrcoc/version.h"
@@ -34,6 +37,10 @@ int dispatch(int argc, char** argv) {
   add_look(app);
   add_eval(app);
   add_info(app);
+  // libtorch counts physical cores only and would leave half of a small machine idle.
+  int threads = static_cast<int>(std::thread::hardware_concurrency());
+  app.add_option("--threads", threads, "threads for tensor work")->check(CLI::Range(1, 1024));
+  app.parse_complete_callback([&] { at::set_num_threads(std::max(1, threads)); });
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {

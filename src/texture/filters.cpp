@@ -7,6 +7,7 @@
 
 #include "arrcoc/error.h"
 #include "arrcoc/texture.h"
+#include "texture/cpu_kernels.h"
 
 namespace arrcoc::texture {
 
@@ -68,7 +69,9 @@ at::Tensor area_pool(const at::Tensor& maps, int64_t rows, int64_t cols) {
   const bool square = (w + cols - 1) / cols == cell || rows == 1 || cols == 1;
   const int64_t cell_w = (w + cols - 1) / cols;
   if (square && (h + cell - 1) / cell == rows && (w + cell_w - 1) / cell_w == cols) {
-    return at::avg_pool2d(maps, {cell, cell_w}, {cell, cell_w}, {0, 0}, true, false);
+    return has_cpu_kernel(maps)
+               ? pool_cpu(maps, cell, cell_w, rows, cols)
+               : at::avg_pool2d(maps, {cell, cell_w}, {cell, cell_w}, {0, 0}, true, false);
   }
   const at::Tensor down = area_weights(h, rows, maps.options());
   const at::Tensor across = area_weights(w, cols, maps.options());
@@ -81,14 +84,24 @@ at::Tensor min_max(const at::Tensor& maps) {
   return (maps - low) / at::where(span > 1e-12, span, at::ones_like(span));
 }
 
+at::Tensor stencil_ops(const at::Tensor& gray) {
+  const int64_t h = gray.size(2);
+  const int64_t w = gray.size(3);
+  const at::Tensor p = at::replication_pad2d(gray, {1, 1, 1, 1});
+  const auto at = [&](int64_t y, int64_t x) { return p.narrow(2, y, h).narrow(3, x, w); };
+  // Sums along one axis first: [h+2, w] and [h, w+2].
+  const at::Tensor across = p.narrow(3, 0, w) + p.narrow(3, 2, w) + p.narrow(3, 1, w) * 2;
+  const at::Tensor down = p.narrow(2, 0, h) + p.narrow(2, 2, h) + p.narrow(2, 1, h) * 2;
+  const at::Tensor gx = (down.narrow(3, 2, w) - down.narrow(3, 0, w)) * 0.25;
+  const at::Tensor gy = (across.narrow(2, 2, h) - across.narrow(2, 0, h)) * 0.25;
+  const at::Tensor high = at(0, 1) + at(2, 1) + at(1, 0) + at(1, 2) - at(1, 1) * 4;
+  const at::Tensor low =
+      (across.narrow(2, 0, h) + across.narrow(2, 2, h) + across.narrow(2, 1, h) * 2) * 0.0625;
+  return at::cat({gx, gy, high, low}, 1);
+}
+
 at::Tensor stencils(const at::Tensor& gray) {
-  static const std::vector<float> kKernels = {
-      -.25F,  0,     .25F,   -.5F,  0,    .5F,   -.25F,  0,     .25F,     // Sobel x / 4
-      -.25F,  -.5F,  -.25F,  0,     0,    0,     .25F,   .5F,   .25F,     // Sobel y / 4
-      0,      1,     0,      1,     -4,   1,     0,      1,     0,        // Laplacian
-      .0625F, .125F, .0625F, .125F, .25F, .125F, .0625F, .125F, .0625F};  // binomial
-  const at::Tensor weight = at::tensor(kKernels).to(gray.options()).reshape({4, 1, 3, 3});
-  return at::conv2d(at::replication_pad2d(gray, {1, 1, 1, 1}), weight);
+  return has_cpu_kernel(gray) ? stencils_cpu(gray) : stencil_ops(gray);
 }
 
 at::Tensor magnitude(const at::Tensor& a, const at::Tensor& b) {
@@ -127,12 +140,12 @@ at::Tensor normalised_edges(const at::Tensor& gray) {
 
 at::Tensor saliency(const at::Tensor& rgb) {
   const int64_t longest = std::max(rgb.size(2), rgb.size(3));
-  const int64_t cell = std::max<int64_t>(1, (longest + 255) / 256);
+  const int64_t cell = std::max<int64_t>(1, (longest + 127) / 128);
   const int64_t rows = (rgb.size(2) + cell - 1) / cell;
   const int64_t cols = (rgb.size(3) + cell - 1) / cell;
   const at::Tensor lab = rgb_to_lab(area_pool(rgb, rows, cols));
   std::vector<at::Tensor> scale = {lab};
-  for (int64_t size = 2; size <= 64; size *= 2) {
+  for (int64_t size = 2; size <= 32; size *= 2) {
     const at::Tensor& last = scale.back();
     if (std::max(last.size(2), last.size(3)) < 2) break;
     const int64_t down = std::min<int64_t>(2, last.size(2));
@@ -144,7 +157,7 @@ at::Tensor saliency(const at::Tensor& rgb) {
       (stretch(scale[std::min<size_t>(1, scale.size() - 1)], rows, cols) - lab.mean({2, 3}, true))
           .abs_()
           .sum(1, true);
-  for (const auto& [centre, surround] : {std::pair<size_t, size_t>{1, 4}, {1, 5}, {2, 5}, {2, 6}}) {
+  for (const auto& [centre, surround] : {std::pair<size_t, size_t>{0, 3}, {0, 4}, {1, 4}, {1, 5}}) {
     if (surround >= scale.size()) continue;
     // Blurred, so that a surround does not depend on how objects fall on its grid.
     const at::Tensor around = stretch(box(scale[surround], 3), rows, cols);

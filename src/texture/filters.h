@@ -5,9 +5,12 @@
 
 namespace arrcoc::texture {
 
-// gray [B,1,h,w] -> [B,4,h,w]: Sobel x / 4, Sobel y / 4, 4-neighbour Laplacian, 1-2-1 blur. One
-// convolution; the border is replicated.
+// gray [B,1,h,w] -> [B,4,h,w]: Sobel x / 4, Sobel y / 4, 4-neighbour Laplacian, 1-2-1 blur. The
+// border is replicated.
 at::Tensor stencils(const at::Tensor& gray);
+
+// The same as plain tensor ops, on any device.
+at::Tensor stencil_ops(const at::Tensor& gray);
 
 // sqrt(a^2 + b^2)
 at::Tensor magnitude(const at::Tensor& a, const at::Tensor& b);
@@ -16,7 +19,7 @@ at::Tensor magnitude(const at::Tensor& a, const at::Tensor& b);
 // faint and strong print, which is what finds grey text on grey.
 at::Tensor normalised_edges(const at::Tensor& gray);
 
-// rgb [B,3,h,w] -> [B,1,h',w'], about a quarter of the resolution: sum over L, a, b of
+// rgb [B,3,h,w] -> [B,1,h',w'], longer side about 128: sum over L, a, b of
 // |centre - surround| between scales of a box pyramid, min-max per picture.
 at::Tensor saliency(const at::Tensor& rgb);
 

@@ -5,6 +5,8 @@
 
 #include "arrcoc/error.h"
 #include "arrcoc/texture.h"
+#include "texture/cpu_kernels.h"
+#include "texture/filters.h"
 
 using namespace arrcoc;
 
@@ -173,4 +175,19 @@ TEST(Texture, ProvidersFillChannelsAndFailuresAreNamed) {
   EXPECT_TRUE(t.has(Channel::cached_relevance));
   EXPECT_THROW(t.of(Channel::text_mask), Error);
   EXPECT_THROW(given({Channel::gaze}, at::zeros({2, 4, 4})), Error);
+}
+
+TEST(Texture, CpuKernelsComputeWhatTheTensorOpsDo) {
+  for (auto [h, w] : {std::pair{33, 47}, {1, 1}, {1, 70}, {128, 64}}) {
+    at::Tensor gray = random_frames(2, h, w).narrow(1, 0, 1);
+    EXPECT_LT((texture::stencils_cpu(gray) - texture::stencil_ops(gray)).abs().max().item<float>(),
+              1e-5);
+    at::Tensor maps = random_frames(2, h, w);
+    for (int64_t cell : {2, 5, 16}) {
+      at::Tensor expected = at::avg_pool2d(maps, {cell, cell}, {cell, cell}, {0, 0}, true, false);
+      at::Tensor got =
+          texture::pool_cpu(maps, cell, cell, (h + cell - 1) / cell, (w + cell - 1) / cell);
+      EXPECT_LT((got - expected).abs().max().item<float>(), 1e-5);
+    }
+  }
 }
