@@ -204,7 +204,7 @@ ChartData chart_data(Random& r, int series, int categories, float sum_to, bool y
   d.series = *answers;
   if (static_cast<int>(d.series.size()) > series) d.series.resize(static_cast<size_t>(series));
   d.percent = sum_to > 0 || r.chance(0.75F);
-  d.decimals = r.chance(0.15F) ? 1 : 0;
+  d.decimals = sum_to <= 0 && r.chance(0.15F) ? 1 : 0;
   const float top = d.percent ? 97.0F : r.pick(std::vector<float>{60, 250, 900, 4800, 36000});
   d.values.assign(d.series.size(), std::vector<float>(d.categories.size()));
   for (size_t cat = 0; cat < d.categories.size(); ++cat) {
@@ -272,7 +272,7 @@ ChartSize chart_size(Context& c, float low, float high) {
     s.size = c.px(w < c.px(400) ? r.real(10.5F, 12.5F) : r.real(11, 15));
   } else {
     s.width = static_cast<int>(c.px(r.real(640, 1000)));
-    s.size = s.width * r.real(0.0165F, 0.026F);
+    s.size = s.width * r.real(0.018F, 0.028F);
   }
   s.height = std::min(static_cast<int>(s.width * aspect), c.options.longest);
   s.size = std::round(s.size * 2) / 2;

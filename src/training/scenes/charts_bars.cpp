@@ -67,7 +67,12 @@ Drawn horizontal(Context& c, Page& page, const ChartData& d, const Frame& f, Bar
   for (const auto& name : d.categories) widest = std::max(widest, page.measure(name, f.label));
   const float label_width = std::min(widest, (f.right - f.left) * 0.42F);
   const float x0 = f.left + label_width + f.label.size * 0.6F;
-  const float room = f.right - x0 - f.value.size * 2.6F;
+  float reserve = f.value.size * 2.2F;
+  for (size_t i = 0; i < ns; ++i)
+    for (size_t k = 0; k < nc; ++k)
+      reserve =
+          std::max(reserve, page.measure(value_text(d, i, k, true), f.value) + f.value.size * 0.5F);
+  const float room = f.right - x0 - reserve;
   const float pitch =
       std::min((f.bottom - y) / nc, f.label.size * (kind == Bars::grouped ? 1.5F * ns + 1 : 3.4F));
   const float thick = pitch * r.real(0.5F, 0.78F);
@@ -82,7 +87,7 @@ Drawn horizontal(Context& c, Page& page, const ChartData& d, const Frame& f, Bar
     }
     if (kind == Bars::stacked) top = std::max(top, sum);
   }
-  const float middle = x0 + f.value.size * 2.4F + (room - f.value.size * 2.4F) / 2;
+  const float middle = x0 + reserve + (room - reserve) / 2;
   const bool axis = kind != Bars::stacked && r.chance(0.5F);
   if (axis)
     page.canvas.vline(kind == Bars::opposed ? middle : x0 - 1, y, y + pitch * nc, 1,
@@ -109,7 +114,7 @@ Drawn horizontal(Context& c, Page& page, const ChartData& d, const Frame& f, Bar
                                        coloured(f.value, label_on(color)), Align::centre);
         x += w;
       } else if (kind == Bars::opposed) {
-        const float half = (room - f.value.size * 2.4F) / 2, w = half * d.values[s][k] / top;
+        const float half = (room - reserve) / 2, w = half * d.values[s][k] / top;
         const float a = s == 0 ? middle - w : middle, b = s == 0 ? middle : middle + w;
         page.canvas.rect(a, cy - thick / 2, b, cy + thick / 2, color);
         const bool inside = w > width * 1.6F && first_sign;
@@ -207,13 +212,19 @@ Sheet bar_chart(Context& c) {
   const int series = kind == Bars::single    ? 1
                      : kind == Bars::opposed ? 2
                                              : r.between(2, kind == Bars::stacked ? 4 : 3);
-  const ChartSize s = upright ? chart_size(c, 0.7F, 1.1F) : chart_size(c, 0.85F, 1.7F);
-  const int fit = static_cast<int>(
-      upright ? s.width / (s.size * (kind == Bars::grouped ? 2.6F * series : 3.6F))
-              : s.height * 0.5F / (s.size * (kind == Bars::grouped ? 1.2F * series + 1 : 2.2F)));
-  const ChartData d = chart_data(r, series, std::clamp(r.between(2, 12), 2, std::max(2, fit)),
+  ChartSize s = chart_size(c, 0.7F, 1.1F);
+  const float row =
+      kind == Bars::grouped ? 1.15F * series + r.real(0.9F, 1.6F) : r.real(1.9F, 3.2F);
+  const int fit =
+      static_cast<int>(upright ? s.width / (s.size * (kind == Bars::grouped ? 2.6F * series : 3.6F))
+                               : (c.options.longest / s.size - 15) / row);
+  const ChartData d = chart_data(r, series, std::clamp(r.between(2, 14), 2, std::max(2, fit)),
                                  kind == Bars::stacked || kind == Bars::opposed ? 100.0F : 0.0F,
                                  upright && r.chance(0.5F));
+  // Horizontal bars make the picture as high as they need.
+  if (!upright)
+    s.height = std::min(c.options.longest,
+                        static_cast<int>(s.size * (r.real(11, 15) + row * d.categories.size())));
   Sheet sheet;
   static const char* const names[] = {"bars", "bars-grouped", "bars-stacked", "bars-opposed"};
   sheet.layout = std::string(names[static_cast<int>(kind)]) + (upright ? "-vertical" : "");

@@ -8,8 +8,19 @@ namespace arrcoc::scenes {
 // documents
 Sheet receipt(Context& context);
 Sheet form(Context& context);
+Sheet table_page(Context& context);
+Sheet invoice(Context& context);
+Sheet letter(Context& context);
+Sheet memo(Context& context);
+Sheet envelope(Context& context);
+Sheet business_card(Context& context);
+Sheet id_card(Context& context);
+Sheet ticket(Context& context);
+Sheet nutrition_label(Context& context);
 
 // charts
 Sheet bar_chart(Context& context);
+Sheet line_chart(Context& context);
+Sheet pie_chart(Context& context);
 
 }  // namespace arrcoc::scenes

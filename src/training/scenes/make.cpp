@@ -15,8 +15,11 @@ struct Layout {
 };
 
 const std::vector<Layout>& layouts(const std::string& kind) {
-  static const std::vector<Layout> documents = {{receipt, 4}, {form, 3}};
-  static const std::vector<Layout> charts = {{bar_chart, 5}};
+  static const std::vector<Layout> documents = {
+      {receipt, 8},    {form, 4},      {table_page, 4},     {invoice, 2},
+      {letter, 3},     {memo, 1.5F},   {envelope, 0.6F},    {business_card, 0.8F},
+      {id_card, 0.6F}, {ticket, 0.8F}, {nutrition_label, 1}};
+  static const std::vector<Layout> charts = {{bar_chart, 5}, {line_chart, 1.6F}, {pie_chart, 1.4F}};
   if (kind == "documents") return documents;
   if (kind == "charts") return charts;
   throw Error(ErrorCode::not_found, "no kind of scene named " + kind);
