@@ -114,7 +114,7 @@ class Trainer {
   void fill_held_out();
   void refresh();
   std::vector<int> choose(const Plan& plan, Dice& dice) const;
-  void step(const Plan& plan, Dice& dice);
+  void step(const Plan& wanted, Dice& dice);
   Tensor look(const Batch& batch, bool maps_wanted, Dice& dice);
   std::vector<std::vector<Cell>> cells_for(const Plan& plan, const Batch& batch, const Tensor& maps,
                                            Dice& dice) const;
@@ -316,8 +316,13 @@ void Trainer::answer(const Plan& plan, const Batch& batch, const Tensor& maps, D
   window_.add("glyph_right", losses.glyph_accuracy);
 }
 
-void Trainer::step(const Plan& plan, Dice& dice) {
-  const std::vector<int> slots = choose(plan, dice);
+void Trainer::step(const Plan& wanted, Dice& dice) {
+  Plan plan = wanted;
+  std::vector<int> slots = choose(plan, dice);
+  if (slots.empty()) {  // no small picture in the pool
+    plan.mode = Plan::full;
+    slots = choose(plan, dice);
+  }
   const Batch batch = draw(pool_, slots, options_.questions, options_.words, dice);
   const bool own = plan.mode == Plan::full && plan.own_maps > 0;
   Tensor maps;
