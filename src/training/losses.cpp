@@ -1,6 +1,7 @@
 #include "training/losses.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 namespace arrcoc::training {
 namespace {

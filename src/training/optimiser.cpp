@@ -1,22 +1,32 @@
 #include "training/optimiser.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include <cmath>
 
 #include "arrcoc/error.h"
 
 namespace arrcoc::training {
+namespace {
+// Every tensor starts at a multiple of 64 elements: matrix kernels want aligned weights.
+constexpr int64_t kAlignment = 64;
+int64_t padded(int64_t count) { return (count + kAlignment - 1) / kAlignment * kAlignment; }
+
+constexpr double kBeta1 = 0.9, kBeta2 = 0.95, kEpsilon = 1e-8;
+
+}  // namespace
 
 using at::Tensor;
-constexpr double kBeta1 = 0.9, kBeta2 = 0.95, kEpsilon = 1e-8;
 
 FlatWeights::FlatWeights(const tiny::Layout& layout, const tiny::Tensors& first, at::Device device)
     : layout_(layout) {
   std::vector<Tensor> parts, decays;
   for (size_t i = 0; i < layout.specs().size(); ++i) {
-    sizes_.push_back(layout.specs()[i].count());
-    parts.push_back(first[i].to(at::kFloat).reshape({-1}));
+    const int64_t count = layout.specs()[i].count();
+    sizes_.push_back(padded(count));
+    parts.push_back(at::zeros({sizes_.back()}, at::kFloat));
+    parts.back().narrow(0, 0, count).copy_(first[i].reshape({-1}));
     decays.push_back(at::full({sizes_.back()}, layout.specs()[i].decays ? 1.0 : 0.0, at::kFloat));
   }
   flat_ = at::cat(parts).to(device).contiguous();
@@ -26,18 +36,19 @@ FlatWeights::FlatWeights(const tiny::Layout& layout, const tiny::Tensors& first,
   square_ = at::zeros_like(decays_);
 }
 
-tiny::Tensors FlatWeights::tensors(at::ScalarType type) const {
-  std::vector<Tensor> parts = flat_.to(type).split_with_sizes(sizes_);
-  for (size_t i = 0; i < parts.size(); ++i) parts[i] = parts[i].view(layout_.specs()[i].shape);
+tiny::Tensors FlatWeights::split(const Tensor& flat) const {
+  std::vector<Tensor> parts = flat.split_with_sizes(sizes_);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const tiny::TensorSpec& spec = layout_.specs()[i];
+    if (spec.count() != sizes_[i]) parts[i] = parts[i].narrow(0, 0, spec.count());
+    parts[i] = parts[i].view(spec.shape);
+  }
   return parts;
 }
 
-tiny::Tensors FlatWeights::on_cpu() const {
-  at::NoGradGuard no_grad;
-  std::vector<Tensor> parts = flat_.detach().to(at::kCPU).clone().split_with_sizes(sizes_);
-  for (size_t i = 0; i < parts.size(); ++i) parts[i] = parts[i].view(layout_.specs()[i].shape);
-  return parts;
-}
+tiny::Tensors FlatWeights::tensors(at::ScalarType type) const { return split(flat_.to(type)); }
+
+tiny::Tensors FlatWeights::on_cpu() const { return split(flat_.detach().to(at::kCPU).clone()); }
 
 void FlatWeights::forget_gradient() {
   if (flat_.grad().defined()) flat_.mutable_grad() = Tensor();

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "models/tiny/layers.h"
 
@@ -28,6 +29,8 @@ class FlatWeights {
   void restore(const std::map<std::string, at::Tensor>& from, const std::string& prefix);
 
  private:
+  tiny::Tensors split(const at::Tensor& flat) const;
+
   const tiny::Layout& layout_;
   std::vector<int64_t> sizes_;
   at::Tensor flat_, mean_, square_, decays_;

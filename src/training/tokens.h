@@ -1,7 +1,7 @@
 // Which cells become tokens, fast: plain loops over one question's map of 16-pixel cells.
 //
-// quadtree() follows the rule of the allocator of that name (design of stage 4) for maps whose
-// cells are level-0 patches; a test holds the two together.
+// quadtree() follows the splitting rule of the allocator of that name for maps whose cells are
+// level-0 patches, without its care for the very last splits; a test says how close the two are.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,7 @@
 // The training loop, to be read top to bottom: train() at the end.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
 #include <torch/version.h>
 
 #include <algorithm>
@@ -9,8 +10,14 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <thread>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "arrcoc/error.h"
 #include "arrcoc/training.h"

@@ -4,7 +4,10 @@
 #include <torch/version.h>
 
 #include <cmath>
+#include <functional>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 namespace arrcoc::tiny {
 
