@@ -23,4 +23,16 @@ Sheet bar_chart(Context& context);
 Sheet line_chart(Context& context);
 Sheet pie_chart(Context& context);
 
+// scenes
+Sheet signs(Context& context);
+Sheet poster(Context& context);
+Sheet landmarks(Context& context);
+Sheet zoo(Context& context);
+Sheet shop_shelf(Context& context);
+Sheet dashboard(Context& context);
+Sheet departures(Context& context);
+
+// objects
+Sheet objects_scattered(Context& context);
+
 }  // namespace arrcoc::scenes

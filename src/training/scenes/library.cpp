@@ -12,7 +12,10 @@ bool Family::has(const std::string& role) const {
   return std::find(roles.begin(), roles.end(), role) != roles.end();
 }
 
-Library::Library(const std::string& folder) { load_fonts(folder + "/fonts"); }
+Library::Library(const std::string& folder) {
+  load_fonts(folder + "/fonts");
+  load_atlas(folder);
+}
 
 void Library::load_fonts(const std::string& folder) {
   std::ifstream in(folder + "/index.txt");

@@ -20,6 +20,12 @@ const std::vector<Layout>& layouts(const std::string& kind) {
       {letter, 3},     {memo, 1.5F},   {envelope, 0.6F},    {business_card, 0.8F},
       {id_card, 0.6F}, {ticket, 0.8F}, {nutrition_label, 1}};
   static const std::vector<Layout> charts = {{bar_chart, 5}, {line_chart, 1.6F}, {pie_chart, 1.4F}};
+  static const std::vector<Layout> scenes = {{signs, 3},        {poster, 1.5F},  {landmarks, 1.5F},
+                                             {zoo, 1.2F},       {shop_shelf, 2}, {dashboard, 1.5F},
+                                             {departures, 1.2F}};
+  static const std::vector<Layout> objects = {{objects_scattered, 1}};
+  if (kind == "scenes") return scenes;
+  if (kind == "objects") return objects;
   if (kind == "documents") return documents;
   if (kind == "charts") return charts;
   throw Error(ErrorCode::not_found, "no kind of scene named " + kind);
@@ -77,7 +83,7 @@ void choose_questions(Random& r, std::vector<Ask> asks, const std::vector<Mappin
 }  // namespace
 
 const std::vector<std::string>& kinds() {
-  static const std::vector<std::string> list = {"documents", "charts"};
+  static const std::vector<std::string> list = {"documents", "charts", "scenes", "objects"};
   return list;
 }
 
@@ -113,7 +119,7 @@ Scene make(const Assets& assets, const std::string& kind, uint64_t seed, const O
 
 Scene make_mixed(const Assets& assets, uint64_t seed, const Options& options) {
   Random r(seed * 0x2545F4914F6CDD1DULL + 7);
-  return make(assets, kinds()[r.weighted({6, 4})], seed, options);
+  return make(assets, kinds()[r.weighted({6, 4, 2.5F, 1})], seed, options);
 }
 
 }  // namespace arrcoc::scenes
