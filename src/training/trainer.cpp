@@ -5,6 +5,7 @@
 #include <torch/version.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -92,6 +93,17 @@ Plan plan_of(const Options& o, double progress, Dice& dice) {
   return plan;
 }
 
+// Adds the time until the end of the block to a sum.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& sum) : sum_(sum), begun_(now()) {}
+  ~Stopwatch() { sum_ += now() - begun_; }
+
+ private:
+  double& sum_;
+  double begun_;
+};
+
 // Running means on the device; read only when reported.
 class Window {
  public:
@@ -148,7 +160,9 @@ class Trainer {
   uint64_t tickets_ = 0;  // fresh pictures taken so far
   int filled_ = 0;
   int64_t steps_ = 0, questions_ = 0, drawn_ = 0;
-  double start_ = 0, before_ = 0;  // seconds of earlier runs of this checkpoint
+  mutable std::atomic<int64_t> failed_scenes_{0};
+  std::map<std::string, double> host_seconds_;  // of this window, by phase
+  double start_ = 0, before_ = 0;               // seconds of earlier runs of this checkpoint
   double last_report_ = 0, last_evaluation_ = 0;
   int64_t reported_questions_ = 0, reported_steps_ = 0;
   uint64_t reported_tickets_ = 0;
@@ -190,10 +204,15 @@ Sample Trainer::make(uint64_t ticket) const {
     const bool small = dice.chance(options_.small);
     // Held-out seeds have their top bit set, training seeds never do.
     const uint64_t seed = (dice.next() >> 1) | (ticket >= kHeldOut ? 1ULL << 63 : 0);
-    Sample sample = make_sample(source_(seed, small), ticket, options_.canvas, device_.is_cuda());
-    if (!sample.asks.empty()) return sample;
+    try {
+      Sample sample = make_sample(source_(seed, small), ticket, options_.canvas, device_.is_cuda());
+      if (!sample.asks.empty()) return sample;
+    } catch (const Error&) {
+      ++failed_scenes_;  // one bad scene must not end a long run; the number is reported
+    }
   }
-  throw Error(ErrorCode::bad_argument, "32 scenes in a row had no question that fits");
+  throw Error(ErrorCode::bad_argument,
+              "32 scenes in a row failed or had no question that fits the canvas");
 }
 
 void Trainer::fill_held_out() {
@@ -208,6 +227,7 @@ void Trainer::fill_held_out() {
 // Fresh pictures go round the pool: ticket t lies in slot t % slots, so that a checkpoint needs to
 // know the number of tickets only.
 void Trainer::refresh() {
+  const Stopwatch watch(host_seconds_["refresh"]);
   // The first step waits for one step's worth of pictures, the pool fills up on the way.
   const int first = std::min(options_.slots, options_.pictures);
   const int least = filled_ < first ? first - filled_ : options_.fresh;
@@ -245,6 +265,7 @@ std::vector<int> Trainer::choose(const Plan& plan, Dice& dice) const {
 // The realizer's forward and backward pass. Maps come back on the host when wanted: waiting for
 // them happens before backward is queued, so the device works through it while the host allocates.
 Tensor Trainer::look(const Batch& batch, bool maps_wanted, Dice& dice) {
+  const Stopwatch watch(host_seconds_["look"]);
   const PageLabels labels = page_labels(pool_, batch, dice);
   const tiny::Tensors w = look_weights_->tensors(type_);
   const tiny::Page page = pool_.page(batch.slots);
@@ -303,7 +324,12 @@ std::vector<std::vector<Cell>> Trainer::cells_for(const Plan& plan, const Batch&
 }
 
 void Trainer::answer(const Plan& plan, const Batch& batch, const Tensor& maps, Dice& dice) {
-  const auto cells = cells_for(plan, batch, maps, dice);
+  const Stopwatch watch(host_seconds_["answer"]);
+  std::vector<std::vector<Cell>> cells;
+  {
+    const Stopwatch inner(host_seconds_["cells"]);
+    cells = cells_for(plan, batch, maps, dice);
+  }
   // Some pictures pose as larger ones, so that scales up to 6 occur.
   std::vector<int> octaves(batch.size());
   for (int& o : octaves) o = dice.chance(0.15F) ? 1 + dice.below(2) : 0;
@@ -340,6 +366,7 @@ void Trainer::step(const Plan& wanted, Dice& dice) {
 }
 
 void Trainer::update(const Plan& plan) {
+  const Stopwatch watch(host_seconds_["update"]);
   for (auto& [weights, rate, name] :
        {std::tuple{look_weights_.get(), options_.realizer_rate, "look_norm"},
         std::tuple{answer_weights_.get(), options_.rate, "answer_norm"}}) {
@@ -371,8 +398,17 @@ void Trainer::report(double progress) {
   json line{{"step", steps_},           {"seconds", elapsed()},         {"progress", progress},
             {"questions", questions_},  {"questions_per_second", rate}, {"pictures", tickets_},
             {"uses_per_picture", reuse}};
-  std::string text;
+  line["failed_scenes"] = failed_scenes_.load();
   char part[96];
+  std::string text = " | host ms:";
+  const double per_step = 1e3 / static_cast<double>(std::max<int64_t>(1, steps_ - reported_steps_));
+  for (const auto& [name, sum] : host_seconds_) {
+    line["host_ms"][name] = sum * per_step;
+    std::snprintf(part, sizeof part, " %s %.0f", name.c_str(), sum * per_step);
+    text += part;
+  }
+  host_seconds_.clear();
+  text += " |";
   for (const auto& [name, value] : means) {
     line[name] = value;
     std::snprintf(part, sizeof part, " %s %.3f", name.c_str(), value);
