@@ -70,8 +70,10 @@ void Field::find_top() {
   const auto first = std::find(map().values.begin(), map().values.end(), *high);
   const auto index = static_cast<int>(first - map().values.begin());
   const double side = static_cast<double>(Geometry::side(geometry_.finest));
-  const double x = (index % map().cols + 0.5) * map().cell_width;
-  const double y = (index / map().cols + 0.5) * map().cell_height;
+  const int row = index / map().cols;
+  const int col = index % map().cols;
+  const double x = (col + 0.5) * map().cell_width;
+  const double y = (row + 0.5) * map().cell_height;
   top_ = Cell{geometry_.finest, static_cast<int>(std::min<double>(y / side, finest_.rows - 1)),
               static_cast<int>(std::min<double>(x / side, finest_.cols - 1))};
 }

@@ -349,7 +349,6 @@ TEST(Quadtree, TakesFreeSplitsEvenWithoutBudget) {
 }
 
 TEST(Quadtree, SkipsWhatDoesNotFitAndGoesOn) {
-  // 48 x 16 pixels: root of level 2 (three cells wide, one high): splits cost 1.
   // 3 x 3 cells: the root splits into four (cost 3), of which one costs 3, two cost 1, one is free.
   const Geometry geometry{48, 48, 0};
   Map map = aligned_map(geometry);
