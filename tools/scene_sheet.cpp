@@ -1,17 +1,24 @@
 // Writes scenes as PNG files and prints their questions: for looking at them while a layout is
 // made.
-//   scene_sheet ASSETS OUT KIND COUNT SEED [LONGEST]
+//   scene_sheet ASSETS OUT KIND COUNT SEED [LONGEST]     OUT "-": only the time
+//   scene_sheet ASSETS hashes > tests/data/suite_hashes.txt
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
 #include "arrcoc/scenes.h"
+#include "training/scenes/digest.h"
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #include <stb/stb_image_write.h>
 
 int main(int argc, char** argv) {
   using namespace arrcoc::scenes;
+  if (argc == 3 && std::string(argv[2]) == "hashes") {
+    const auto assets = Assets::load(argv[1]);
+    for (const auto& name : suites()) std::printf("%s %016llx\n", name.c_str(), static_cast<unsigned long long>(suite_digest(*assets, name)));
+    return 0;
+  }
   if (argc < 6)
     return std::fprintf(stderr, "usage: scene_sheet ASSETS OUT KIND COUNT SEED [LONGEST]\n"), 2;
   const auto assets = Assets::load(argv[1]);

@@ -55,10 +55,12 @@ Mapping place(const Page& page, Pose pose, Random& r, int width, int height) {
     const Mapping map = quad_map(static_cast<float>(page.canvas.width),
                                  static_cast<float>(page.canvas.height), target);
     bool inside = true;
-    for (const TextBox& t : page.texts) {
-      const Box box = map(t.box), whole{0, 0, static_cast<float>(page.canvas.width),
+    std::vector<Box> boxes = page.things;
+    for (const TextBox& t : page.texts) boxes.push_back(t.box);
+    for (const Box& drawn : boxes) {
+      const Box box = map(drawn), whole{0, 0, static_cast<float>(page.canvas.width),
                                         static_cast<float>(page.canvas.height)};
-      if (intersect(t.box, whole).area() < t.box.area()) continue;  // was cut off before
+      if (intersect(drawn, whole).area() < drawn.area()) continue;  // was cut off before
       inside = inside && box.x0 >= 1 && box.y0 >= 1 && box.x1 <= width - 1 && box.y1 <= height - 1;
     }
     if (inside) return map;
@@ -159,7 +161,7 @@ void age_receipt(Page& page, Random& r, Mapping& mapping) {
     }
   }
   t.noise = r.between(0, white_scan ? 14 : 34);
-  t.texture = white_scan ? 0 : r.between(0, 18);
+  t.texture = white_scan ? 0 : r.between(0, 10);
   t.coloured_noise = r.chance(0.4F);
   if (!white_scan)
     for (int i = r.between(0, 2); i > 0; --i) {
@@ -180,9 +182,9 @@ void age_scan(Page& page, Random& r, Mapping& mapping) {
   if (look < 2) to_grey(canvas);
   if (r.chance(0.15F))
     thicken(canvas);
-  else if (r.chance(0.12F))
+  else if (look > 0 && r.chance(0.12F))
     thin(canvas);
-  if (r.chance(0.15F)) wear_print(canvas, r, r.real(0.1F, 0.5F));
+  if (look > 0 && r.chance(0.15F)) wear_print(canvas, r, r.real(0.1F, 0.5F));
   const Color ground = r.chance(0.55F)  ? Color{250, 250, 250}
                        : r.chance(0.7F) ? Color{12, 12, 12}
                                         : Color{70, 70, 70};
@@ -190,9 +192,9 @@ void age_scan(Page& page, Random& r, Mapping& mapping) {
     pose_page(page, {r.real(-1.4F, 1.4F), r.chance(0.4F) ? r.real(0.004F, 0.025F) : 0.0F, 0.0F}, r,
               ground, mapping);
   if (look == 0) {
+    // Fax and photocopy: levels are chosen so that thin strokes survive.
     specks(canvas, r, r.between(0, 300), {0, 0, 0});
-    if (r.chance(0.5F)) blur(canvas);
-    threshold(canvas, r.between(110, 200), r.between(0, 90), r);
+    threshold(canvas, r.between(165, 225), r.between(0, 60), r);
     if (r.chance(0.75F)) blur(canvas);
     return;
   }
@@ -207,7 +209,7 @@ void age_scan(Page& page, Random& r, Mapping& mapping) {
     t.lift[c] = lift;
   }
   t.noise = r.between(0, 26);
-  t.texture = r.between(0, 16);
+  t.texture = r.between(0, 9);
   Light light = uneven_light(r, r.real(0, 0.12F));
   tone(canvas, t, light, r);
   if (r.chance(0.4F)) specks(canvas, r, r.between(5, 250), {30, 30, 30});
@@ -229,6 +231,18 @@ void age_photo(Page& page, Random& r, Mapping& mapping) {
   Light light = uneven_light(r, r.real(0, 0.5F));
   tone(canvas, t, light, r);
   soften(canvas, r, 0.4F, 0.25F);
+}
+
+// Frames of one clip share the light and the colour; only the grain moves.
+void age_clip(Page& page, Random& r, Random grain) {
+  Tone t;
+  const float bright = r.real(0.8F, 1.05F);
+  for (int c = 0; c < 3; ++c) t.gain[c] = static_cast<int>(256 * bright * r.real(0.95F, 1.05F));
+  t.noise = r.between(0, 30);
+  t.coloured_noise = r.chance(0.6F);
+  const Light light = uneven_light(r, r.real(0, 0.3F));
+  tone(page.canvas, t, light, grain);
+  if (r.chance(0.3F)) blur(page.canvas);
 }
 
 // Charts are published small and clean; shown larger, their letters are soft.
@@ -275,6 +289,10 @@ Image finish(Context& context, Page& page, Finish look, Random r, Mapping& mappi
         break;
       case Finish::object:
         if (r.chance(0.5F)) age_photo(page, r, mapping);
+        break;
+      case Finish::clip:
+        age_clip(page, r, context.random);
+        low = 60;
         break;
       case Finish::none:
         coded = 0;

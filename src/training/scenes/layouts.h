@@ -5,6 +5,18 @@
 
 namespace arrcoc::scenes {
 
+struct Layout {
+  Sheet (*make)(Context&);
+  float weight;
+  bool held = false;  // belongs to suite:unseen; training never draws it
+};
+// Error{not_found} for an unknown kind.
+const std::vector<Layout>& layouts(const std::string& kind);
+// The kind that the training mix draws for this seed.
+std::string mixed_kind(uint64_t seed);
+// What archives add to scans where the page is free: a source line, a stamped number.
+void archive_marks(Context& context, Page& page);
+
 // documents
 Sheet receipt(Context& context);
 Sheet form(Context& context);
@@ -34,5 +46,27 @@ Sheet departures(Context& context);
 
 // objects
 Sheet objects_scattered(Context& context);
+
+// formulas
+Sheet formula_page(Context& context);
+
+// hard
+Sheet tiny_corner(Context& context);
+Sheet camouflage(Context& context);
+Sheet distractors(Context& context);
+Sheet needle(Context& context);
+Sheet odd_one_out(Context& context);
+Sheet crowd_compare(Context& context);
+Sheet nothing(Context& context);
+
+// clips
+Sheet moving_objects(Context& context);
+Sheet moving_sign(Context& context);
+Sheet cut_clip(Context& context);
+
+// pairs
+Sheet shelf_pair(Context& context);
+Sheet spot_difference(Context& context);
+Sheet document_pair(Context& context);
 
 }  // namespace arrcoc::scenes

@@ -9,28 +9,6 @@
 namespace arrcoc::scenes {
 namespace {
 
-struct Layout {
-  Sheet (*make)(Context&);
-  float weight;
-};
-
-const std::vector<Layout>& layouts(const std::string& kind) {
-  static const std::vector<Layout> documents = {
-      {receipt, 8},    {form, 4},      {table_page, 4},     {invoice, 2},
-      {letter, 3},     {memo, 1.5F},   {envelope, 0.6F},    {business_card, 0.8F},
-      {id_card, 0.6F}, {ticket, 0.8F}, {nutrition_label, 1}};
-  static const std::vector<Layout> charts = {{bar_chart, 5}, {line_chart, 1.6F}, {pie_chart, 1.4F}};
-  static const std::vector<Layout> scenes = {{signs, 3},        {poster, 1.5F},  {landmarks, 1.5F},
-                                             {zoo, 1.2F},       {shop_shelf, 2}, {dashboard, 1.5F},
-                                             {departures, 1.2F}};
-  static const std::vector<Layout> objects = {{objects_scattered, 1}};
-  if (kind == "scenes") return scenes;
-  if (kind == "objects") return objects;
-  if (kind == "documents") return documents;
-  if (kind == "charts") return charts;
-  throw Error(ErrorCode::not_found, "no kind of scene named " + kind);
-}
-
 uint64_t salt(const std::string& kind) {
   uint64_t hash = 1469598103934665603ULL;  // FNV-1a
   for (char c : kind) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
@@ -38,10 +16,17 @@ uint64_t salt(const std::string& kind) {
 }
 
 Sheet draw(Context& context, const std::string& kind) {
-  const auto& list = layouts(kind);
+  std::vector<Layout> list = layouts(kind);
+  for (Layout& layout : list) {
+    // Held-back layouts are most of suite:unseen and no part of anything else.
+    if (layout.held) layout.weight = context.options.held_back ? layout.weight * 4 : 0.0F;
+  }
   std::vector<float> weights;
   for (const Layout& layout : list) weights.push_back(layout.weight);
-  return list[context.random.weighted(weights)].make(context);
+  Sheet sheet = list[context.random.weighted(weights)].make(context);
+  if (sheet.finish == Finish::scan && sheet.pages.size() == 1)
+    archive_marks(context, sheet.pages[0]);
+  return sheet;
 }
 
 const char* name(Level level) {
@@ -75,17 +60,14 @@ void choose_questions(Random& r, std::vector<Ask> asks, const std::vector<Mappin
       items.push_back(run.item);
     }
     for (const Box& box : ask.evidence) q.evidence_boxes.push_back(map(box));
+    for (size_t i = 0; i < ask.track.size() && i < out.scene.images.size(); ++i)
+      out.scene.images[i].targets.push_back(maps[i](ask.track[i]));
     out.scene.questions.push_back(std::move(q));
     out.answer_items.push_back(std::move(items));
   }
 }
 
 }  // namespace
-
-const std::vector<std::string>& kinds() {
-  static const std::vector<std::string> list = {"documents", "charts", "scenes", "objects"};
-  return list;
-}
 
 Draft draft(const Assets& assets, const std::string& kind, uint64_t seed, const Options& options,
             int suppressed) {
@@ -107,7 +89,10 @@ Draft draft(const Assets& assets, const std::string& kind, uint64_t seed, const 
       ask.picture = static_cast<int>(i);
       asks.push_back(std::move(ask));
     }
-    out.scene.images.push_back(finish(context, page, sheet.finish, looks.fork(i), maps[i]));
+    // Clips keep one look over all frames; what differs is drawn from the context's stream.
+    Random look = sheet.finish == Finish::clip ? looks : looks.fork(i);
+    context.random = Random(words.fork(i).next());
+    out.scene.images.push_back(finish(context, page, sheet.finish, look, maps[i]));
   }
   choose_questions(words, std::move(asks), maps, options, kind == "formulas", out);
   return out;
@@ -118,8 +103,11 @@ Scene make(const Assets& assets, const std::string& kind, uint64_t seed, const O
 }
 
 Scene make_mixed(const Assets& assets, uint64_t seed, const Options& options) {
-  Random r(seed * 0x2545F4914F6CDD1DULL + 7);
-  return make(assets, kinds()[r.weighted({6, 4, 2.5F, 1})], seed, options);
+  if (seed >= kSuiteSeedBase)
+    throw Error(ErrorCode::bad_argument, "seed " + std::to_string(seed) +
+                                             " belongs to the suites; train with seeds below " +
+                                             std::to_string(kSuiteSeedBase));
+  return make(assets, mixed_kind(seed), seed, options);
 }
 
 }  // namespace arrcoc::scenes

@@ -80,13 +80,18 @@ void object_questions(Page& page, Random& r, const std::vector<Thing>& things, f
   };
   for (const Thing& t : things) {
     if (count(t.name) != 1) continue;
-    page.ask({"object.where",
-              {{"name", t.name}},
-              where(t.centre(), w, h),
-              {t.run},
-              {},
-              Level::simple,
-              0.5F});
+    // Not where a third of the picture ends: the answer must be plain.
+    const float u = t.centre().x / w * 3, v = t.centre().y / h * 3;
+    const bool plain = std::fabs(u - 1) > 0.15F && std::fabs(u - 2) > 0.15F &&
+                       std::fabs(v - 1) > 0.15F && std::fabs(v - 2) > 0.15F;
+    if (plain)
+      page.ask({"object.where",
+                {{"name", t.name}},
+                where(t.centre(), w, h),
+                {t.run},
+                {},
+                Level::simple,
+                0.5F});
     if (!t.color.empty())
       page.ask({"object.color", {{"name", t.name}}, t.color, {t.run}, {}, Level::simple, 1});
     // Relations to the nearest other thing that is clearly to one side.

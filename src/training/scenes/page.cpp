@@ -42,9 +42,9 @@ Box hull(const std::vector<Run>& runs) {
   return box;
 }
 
-Page::Page(const Context& context, int width, int height, Color paper, int first_item)
+Page::Page(const Context& context, int width, int height, Color paper)
     : canvas(width, height, paper),
-      next_item(first_item),
+      next_item(context.first_item),
       library_(&context.library),
       suppressed_(context.suppressed) {}
 
@@ -66,7 +66,7 @@ Run Page::text(float x, float baseline, const std::string& text, const Style& st
     x -= align == Align::right ? width : width / 2;
   }
   Run run;
-  run.item = next_item++;
+  run.item = group_ >= 0 ? group_ : next_item++;
   run.start = x;
   run.baseline = baseline;
   run.text = text;
@@ -88,7 +88,9 @@ Run Page::text(float x, float baseline, const std::string& text, const Style& st
                       static_cast<float>(left + wide), static_cast<float>(top + bitmap.height)};
         run.box = inked ? hull(run.box, box) : box;
         inked = true;
-        glyphs.push_back({code, left + wide / 2.0F, top + bitmap.height / 2.0F, style.size});
+        // The alphabet of the model: Latin-1 and the euro sign.
+        if (code < 256 || code == 0x20AC)
+          glyphs.push_back({code, left + wide / 2.0F, top + bitmap.height / 2.0F, style.size});
         if (draw) draw_glyph(bitmap, left, top, style);
       }
     }
@@ -163,6 +165,13 @@ Run Page::item(const Box& box, const std::string& name) {
   run.item = next_item++;
   run.box = box;
   run.text = name;
+  things.push_back(box);
+  return run;
+}
+
+Run Page::begin_group() {
+  Run run;
+  run.item = group_ = next_item++;
   return run;
 }
 

@@ -46,6 +46,7 @@ struct Ask {
   Level level = Level::simple;
   float weight = 1;
   int picture = 0;
+  std::vector<Box> track;  // clips: where the evidence is in each frame
 };
 
 // What every layout is given. Sizes in layouts are meant for a longer side of 1024; px() scales.
@@ -54,6 +55,7 @@ struct Context {
   const Options& options;
   Random& random;
   int suppressed = -1;  // item that is laid out but not drawn (tests compare the pixels)
+  int first_item = 0;   // where the next page starts to count
   float px(float at_1024) const { return at_1024 * options.longest / 1024.0F; }
   const Family& family(const std::string& role) {
     return library.family(random, role, options.held_back);
@@ -62,7 +64,7 @@ struct Context {
 
 class Page {
  public:
-  Page(const Context& context, int width, int height, Color paper, int first_item = 0);
+  Page(const Context& context, int width, int height, Color paper);
 
   Run text(float x, float baseline, const std::string& text, const Style& style,
            Align align = Align::left);
@@ -75,6 +77,9 @@ class Page {
   float cap_height(const Style& style) const;
   // True when no text lies in the box.
   bool free(const Box& box) const;
+  // Texts until end_group() count as one item (a formula).
+  Run begin_group();
+  void end_group() { group_ = -1; }
   // Starts a drawn thing; draw it only when the result's `drawn` holds.
   Run item(const Box& box, const std::string& name);
   bool drawn(const Run& run) const { return run.item != suppressed_; }
@@ -85,6 +90,7 @@ class Page {
   Canvas canvas;
   std::vector<Glyph> glyphs;
   std::vector<TextBox> texts;
+  std::vector<Box> things;  // what item() was told
   std::vector<Ask> asks;
   int next_item = 0;
 
@@ -93,6 +99,7 @@ class Page {
 
   const Library* library_;
   int suppressed_;
+  int group_ = -1;
 };
 
 Box hull(const Box& a, const Box& b);
@@ -100,13 +107,12 @@ Box hull(const std::vector<Run>& runs);
 
 // What a layout hands back: pages (one but for clips and pairs), the questions about them and how
 // they are to be aged.
-enum class Finish { receipt, scan, chart, photo, screen, object, none };
+enum class Finish { receipt, scan, chart, photo, screen, object, clip, none };
 struct Sheet {
   std::string layout;
   std::vector<Page> pages;
   std::vector<Ask> asks;  // across pages; each page's own asks come on top
   Finish finish = Finish::none;
-  std::vector<std::vector<Box>> targets;  // clips: [page][ask] where the evidence is
 };
 
 }  // namespace arrcoc::scenes

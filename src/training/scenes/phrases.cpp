@@ -67,12 +67,13 @@ std::string phrase(Random& r, const Ask& ask) {
     text = r.pick({"Please tell me: ", "I need to know: ", "Quick question: ", "Hi, ",
                    "Can you tell me, "}) +
            text;
-  if (r.chance(0.15F)) text = lower(text);
-  if (r.chance(0.01F)) text = upper(text);
+  const bool formula = ask.intent.rfind("formula", 0) == 0;  // letters there mean what they are
+  if (r.chance(0.15F) && !formula) text = lower(text);
+  if (r.chance(0.01F) && !formula) text = upper(text);
   if (r.chance(0.12F))
     while (!text.empty() && (text.back() == '?' || text.back() == '.')) text.pop_back();
   if (r.chance(0.02F)) text += text.back() == '?' ? "?" : " ?";
-  if (r.chance(0.06F)) typo(r, text);
+  if (r.chance(0.06F) && !formula) typo(r, text);
   if (text.size() > kQuestionLimit) text.resize(kQuestionLimit);
   return text;
 }

@@ -145,9 +145,11 @@ void Writer::header() {
   if (r.chance(0.12F)) centred(r.pick({"*** COPY ***", "WELCOME", "THANK YOU", "CUSTOMER COPY"}));
   centred(b.shop, "company", r.chance(0.45F) ? r.real(1.15F, 1.7F) : 1.0F, r.chance(0.5F));
   if (r.chance(0.65F))
-    centred(r.pick({"(CO. REG. NO: ", "(", "Co. Reg No : ", "CO NO: ", "Reg No. "}) +
-                pattern(r, "######-@") + ")",
-            "");
+    centred(
+        r.chance(0.4F)
+            ? "(" + r.pick({"CO. REG. NO: ", "", "Co. Reg : "}) + pattern(r, "######-@") + ")"
+            : r.pick({"Co. Reg No : ", "CO NO: ", "Reg No. ", "ROC No: "}) + pattern(r, "######-@"),
+        "");
   centred(b.street + ",", "address");
   if (!b.area.empty() && r.chance(0.7F)) centred(b.area + ",", "");
   centred(b.city, "");
@@ -161,9 +163,10 @@ void Writer::header() {
                      0});
   }
   if (b.land == Land::malaysia && r.chance(0.7F))
-    centred(r.pick({"GST ID : ", "GST Reg No: ", "(GST ID No : ", "GST NO. "}) +
+    centred(r.pick({"GST ID : ", "GST Reg No: ", "GST ID No : ", "GST NO. "}) +
                 pattern(r, "000#########"),
             "gst");
+  if (r.chance(0.2F)) centred(r.pick({"FAX: ", "Fax : "}) + phone(r, b.land), "");
   if (r.chance(0.25F)) centred(website(b.shop, r), "website");
   if (r.chance(0.7F)) {
     gap(0.3F);
@@ -395,7 +398,7 @@ void Writer::footer() {
       {"Customer service line", "open 9 am to 6 pm daily"},
       {"This is a computer generated", "receipt. No signature needed"}};
   head_left_ = false;
-  for (int i = r.between(0, 4); i > 0; --i) {
+  for (int i = r.between(0, 6); i > 0; --i) {
     bool first = true;
     for (const char* text : r.pick(closings)) {
       lines.push_back({{{text, 0.5F, Align::centre, ""}}, false, 1, first ? 0.4F : 0.0F, 0});
@@ -588,6 +591,17 @@ Sheet receipt(Context& c) {
       if (!cell.tag.empty()) printed.runs.emplace_back(cell.tag, run);
     }
     y += line_height * line.scale;
+  }
+  // What bookkeepers scribble into the free margin.
+  if (r.chance(0.18F)) {
+    const std::string note = r.chance(0.6F) ? digits(r, r.between(3, 8)) : given_name(r);
+    const Style pen = style(c.family("hand"), c.px(r.real(20, 34)),
+                            r.chance(0.5F) ? Color{40, 50, 140} : Color{40, 40, 40});
+    const float at = r.real(6, std::max(7.0F, w - page.measure(note, pen) - 6)),
+                base = pen.size + r.real(0, 8);
+    if (page.free(
+            {at - 2, base - pen.size, at + page.measure(note, pen) + 2, base + pen.size * 0.4F}))
+      page.text(at, base, note, pen);
   }
   questions(page, printed, b, r);
   return sheet;
