@@ -202,8 +202,9 @@ Sample Trainer::make(uint64_t ticket) const {
   Dice dice(options_.seed, ticket);
   for (int tries = 0; tries < 32; ++tries) {
     const bool small = dice.chance(options_.small);
-    // Held-out seeds have their top bit set, training seeds never do.
-    const uint64_t seed = (dice.next() >> 1) | (ticket >= kHeldOut ? 1ULL << 63 : 0);
+    // Held-out seeds have their top bit set, training seeds never do; both lie below the suites'.
+    const uint64_t seed = (dice.next() >> 2) | (ticket >= kHeldOut ? 1ULL << 63 : 0);
+    static_assert(scenes::kSuiteSeedBase > (1ULL << 63 | ~0ULL >> 2));
     try {
       Sample sample = make_sample(source_(seed, small), ticket, options_.canvas, device_.is_cuda());
       if (!sample.asks.empty()) return sample;
