@@ -8,6 +8,7 @@ install(DIRECTORY include/arrcoc ${CMAKE_BINARY_DIR}/generated/arrcoc
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(EXPORT arrcoc NAMESPACE arrcoc:: FILE arrcocTargets.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/arrcoc)
+install(DIRECTORY assets/ DESTINATION ${CMAKE_INSTALL_DATADIR}/arrcoc/assets)
 configure_package_config_file(cmake/arrcocConfig.cmake.in ${CMAKE_BINARY_DIR}/arrcocConfig.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/arrcoc)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/arrcocConfigVersion.cmake

@@ -19,6 +19,7 @@ int run(int argc, char** argv);
 void add_look(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_info(CLI::App& app);
+void add_synth(CLI::App& app);
 
 // Adds --policy, --config FILE and one flag per option field; `options()` is valid in the callback.
 class OptionFlags {
