@@ -39,7 +39,7 @@ class GoldenProcessor : public ::testing::TestWithParam<const char*> {};
 TEST_P(GoldenProcessor, PixelsAndGridsAreTheReferencesWithinResampling) {
   std::string stem = data("goldens/processors/") + GetParam();
   ImageProcessor processor = ImageProcessor::open(stem + ".json");
-  Weights golden = Weights::open(stem + ".safetensors");
+  WeightFile golden = WeightFile::open(stem + ".safetensors");
   for (int i = 0; i < 3; ++i) {
     std::string name = "img" + std::to_string(i);
     Pixels pixels = processor.process(png(data("goldens/processors/" + name + ".png")));
