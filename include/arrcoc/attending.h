@@ -1,6 +1,7 @@
 // Attending: how many tokens in all, and how many where.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -15,6 +16,8 @@ namespace arrcoc {
 
 inline constexpr int kMinBudget = 64;
 inline constexpr int kMaxBudget = 400;
+// Levels of detail that budgets may be rounded to, and the classes of a tier head.
+inline constexpr std::array<int, 5> kTiers = {64, 128, 256, 384, 400};
 
 struct Budget {
   int tokens = 180;  // never exceeded by an allocation
@@ -71,11 +74,14 @@ struct AllocateOptions {
   float falloff = 0;  // >0: smooth falloff of relevance around hotspots, in native pixels
   float variance_threshold = 0.01F;  // variance-split
   int top_k = 200;
-  float temperature = 0.1F;   // soft
-  int max_crops = 3;          // zoom
-  int token_pixels = 32;      // zoom: pixels along one token of the target model
-  uint64_t seed = 0;          // random, soft
-  std::vector<Box> evidence;  // oracle only; evaluation never fills it for another allocator
+  std::string curve = "linear";  // positions: linear, power, exponential, sigmoid
+  float steepness = 0;           // positions, power curve: exponent sigmoid(steepness) * 4 + 0.5
+  bool quantise = false;         // positions: round budgets to kTiers
+  float temperature = 0.1F;      // soft
+  int max_crops = 3;             // zoom
+  int token_pixels = 32;         // zoom: pixels along one token of the target model
+  uint64_t seed = 0;             // random, soft
+  std::vector<Box> evidence;     // oracle only; evaluation never fills it for another allocator
 };
 
 class Allocator {
@@ -95,6 +101,11 @@ namespace attending {
 // `rule` is a number ("180"), a level (fast, balanced, accurate), or a rule's name (auto, tiers,
 // entropy, ...). Error{bad_argument} for numbers outside 1..65536.
 Budget budget(const Relevance& relevance, const Query& query, const std::string& rule);
+
+// What a tier head says, as a budget: the expected value of kTiers under softmax(logits), or the
+// most likely tier. Error{numeric} for NaN or infinity.
+Budget expected_budget(const std::array<float, kTiers.size()>& logits);
+Budget likeliest_budget(const std::array<float, kTiers.size()>& logits);
 
 // Runs the named allocator and checks its promise: never more tokens than the budget, legal cells.
 Allocation allocate(const Relevance& relevance, const Geometry& geometry, const Budget& budget,

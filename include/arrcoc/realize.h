@@ -34,6 +34,9 @@ struct Options {
   bool enlarge = false;     // offer level -1 (8x8 native pixels a token)
   int frame = 1024;         // longer side of the frame that is looked at
   int cell = 16;            // frame pixels along one map cell
+  // >0: tokens are cut from the picture resampled to this longer side (up or down), and leaves
+  // refer to that; the scorers still see the picture as it is.
+  int canvas = 0;
   bool statistics = false;  // record shape and range at every stage boundary
 };
 
@@ -64,10 +67,14 @@ struct Realization {
   std::vector<std::string> fallbacks;  // of all stages
 };
 
-// texture -> knowing -> balancing -> attending -> realizing.
+// texture -> knowing -> balancing -> attending -> realizing. A question may be asked many times of
+// one pyramid; its levels are built once.
 Realization realize(const Picture& picture, const std::string& question,
                     const Options& options = {});
-Realization realize(const Pyramid& pyramid, const std::string& question,
+Realization realize(const Picture& picture, const Pyramid& pyramid, const std::string& question,
                     const Options& options = {});
+
+// The pyramid that `options` ask for: native or on the canvas, with or without level -1.
+Pyramid pyramid_of(const Picture& picture, const Options& options);
 
 }  // namespace arrcoc

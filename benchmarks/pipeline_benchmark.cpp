@@ -1,0 +1,106 @@
+// The pipeline against the decoding of its own picture: what the relevance stage really costs.
+//
+// Ratio* report `times_decoding`: median time of the pipeline, decoding included, over the median
+// time of decoding the same JPEG, taken in turns in one run so that a noisy machine hits both.
+#include <ATen/ATen.h>
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
+
+#include "arrcoc/media.h"
+#include "arrcoc/realize.h"
+
+namespace {
+
+using namespace arrcoc;
+
+// Soft shading, objects and lines of text: an ordinary picture, not noise and not a blank.
+std::vector<uint8_t> jpeg(int width, int height) {
+  cv::Mat image(height, width, CV_8UC3);
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      image.at<cv::Vec3b>(y, x) = {static_cast<uchar>(90 + 100 * x / width),
+                                   static_cast<uchar>(120 + 80 * y / height),
+                                   static_cast<uchar>(160 - 60 * x / width)};
+    }
+  }
+  cv::RNG rng(7);
+  for (int i = 0; i < 40; ++i) {
+    cv::circle(image, {rng.uniform(0, width), rng.uniform(0, height)}, rng.uniform(10, height / 10),
+               {rng.uniform(0., 255.), rng.uniform(0., 255.), rng.uniform(0., 255.)}, cv::FILLED,
+               cv::LINE_AA);
+  }
+  for (int y = 30; y < height; y += 34) {
+    cv::putText(image, "Item " + std::to_string(y * 37) + "   Total 12.90   Date 2019-04-01",
+                {20, y}, cv::FONT_HERSHEY_SIMPLEX, 0.6, {20, 20, 20}, 1, cv::LINE_AA);
+  }
+  cv::Mat noise(height, width, CV_8UC3);
+  rng.fill(noise, cv::RNG::NORMAL, 0, 6);
+  image += noise;
+  std::vector<uint8_t> bytes;
+  cv::imencode(".jpg", image, bytes, {cv::IMWRITE_JPEG_QUALITY, 90});
+  return bytes;
+}
+
+double milliseconds(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<long>(values.size() / 2),
+                   values.end());
+  return values[values.size() / 2];
+}
+
+void ratio(benchmark::State& state, const std::string& policy_name, int width, int height) {
+  media::install();
+  const std::vector<uint8_t> bytes = jpeg(width, height);
+  const Options options = policy(policy_name);
+  const std::string question = "What is the red total at the top?";
+  std::vector<double> decode;
+  std::vector<double> whole;
+  std::vector<double> attending;
+  for (auto _ : state) {
+    decode.push_back(milliseconds([&] { benchmark::DoNotOptimize(media::decode(bytes)); }));
+    whole.push_back(milliseconds([&] {
+      const Realization r = realize(media::decode(bytes), question, options);
+      for (const Stage& s : r.stages) {
+        if (s.name == "attending") attending.push_back(s.milliseconds);
+      }
+    }));
+  }
+  state.counters["decode_ms"] = median(decode);
+  state.counters["pipeline_ms"] = median(whole);
+  state.counters["times_decoding"] = median(whole) / median(decode);
+  state.counters["attending_percent"] = 100 * median(attending) / median(whole);
+  state.counters["us_per_kpx"] = 1e3 * median(whole) / (width * 1e-3 * height);
+}
+
+void Ratio_compact_1024(benchmark::State& state) { ratio(state, "lexical", 1024, 1024); }
+void Ratio_full_1024(benchmark::State& state) { ratio(state, "full", 1024, 1024); }
+void Ratio_compact_2048(benchmark::State& state) { ratio(state, "lexical", 2048, 2048); }
+void Ratio_compact_4096(benchmark::State& state) { ratio(state, "lexical", 4096, 4096); }
+BENCHMARK(Ratio_compact_1024)->Unit(benchmark::kMillisecond)->MinTime(1.0);
+BENCHMARK(Ratio_full_1024)->Unit(benchmark::kMillisecond)->MinTime(1.0);
+BENCHMARK(Ratio_compact_2048)->Unit(benchmark::kMillisecond)->MinTime(1.0);
+BENCHMARK(Ratio_compact_4096)->Unit(benchmark::kMillisecond)->MinTime(1.0);
+
+void Stage_sense_compact(benchmark::State& state) {
+  const at::Tensor frame = at::rand({1, 3, 1024, 1024});
+  for (auto _ : state) benchmark::DoNotOptimize(texture::sense_compact(frame, 64, 64));
+}
+void Stage_sense_full(benchmark::State& state) {
+  const at::Tensor frame = at::rand({1, 3, 1024, 1024});
+  for (auto _ : state) benchmark::DoNotOptimize(texture::sense_full(frame));
+}
+BENCHMARK(Stage_sense_compact)->Unit(benchmark::kMillisecond);
+BENCHMARK(Stage_sense_full)->Unit(benchmark::kMillisecond);
+
+}  // namespace

@@ -1,0 +1,56 @@
+// Measuring: folders of pictures with questions and boxes, and how well tokens cover the answers.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arrcoc/attending.h"
+#include "arrcoc/map.h"
+
+namespace arrcoc::evaluation {
+
+// One question; boxes in pixels of the stored picture.
+struct Item {
+  std::string id;
+  std::string image;  // path, the folder's name in front
+  int width = 0, height = 0;
+  std::string question;
+  std::optional<std::string> answer;
+  std::string kind;
+  std::vector<Box> answer_boxes;     // all belong to the answer
+  std::vector<Box> evidence_boxes;   // what a reader needs besides
+  std::vector<Box> alternate_boxes;  // other places that show the same answer
+};
+
+// Every items*.jsonl of the folder, sorted by file name. Error{not_found} without such a file,
+// Error{bad_json} with file and line for a line that does not fit.
+std::vector<Item> load_items(const std::string& folder);
+
+// Share of the box under leaves whose side is at most `largest` (in the pixels of the allocation).
+double covered(const Allocation& allocation, const Box& box, double largest);
+
+// Share of the tokens whose centre lies in the boxes / share of the picture that the boxes cover.
+double lift(const Allocation& allocation, const std::vector<Box>& boxes);
+
+inline constexpr int kFrame = 1024;  // answer-region recall is taken on this longer side
+inline constexpr double kFine = 32;  // leaves of at most so many frame pixels count
+
+// Sums over questions; recall is the mean over boxes.
+struct Tally {
+  int questions = 0;
+  int boxes = 0;
+  double covered = 0;  // sum over answer boxes
+  double lenient = 0;  // sum over questions: the answer's mean, or the best alternate if better
+  double tokens = 0;
+  double lift = 0;
+  int most_tokens = 0;
+
+  void add(const Allocation& allocation, const Item& item);
+  double recall() const { return boxes > 0 ? covered / boxes : 0; }
+  double recall_with_alternates() const { return questions > 0 ? lenient / questions : 0; }
+  double mean_tokens() const { return questions > 0 ? tokens / questions : 0; }
+  double mean_lift() const { return questions > 0 ? lift / questions : 0; }
+};
+
+}  // namespace arrcoc::evaluation

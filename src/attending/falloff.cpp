@@ -1,0 +1,54 @@
+#include "attending/falloff.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "attending/curves.h"
+#include "attending/selection.h"
+
+namespace arrcoc::attending {
+
+namespace {
+
+constexpr float kHotspotShare = 0.7F;
+constexpr size_t kMaxHotspots = 64;
+
+bool is_local_maximum(const Map& map, int row, int col) {
+  for (int r = std::max(0, row - 1); r <= std::min(map.rows - 1, row + 1); ++r) {
+    for (int c = std::max(0, col - 1); c <= std::min(map.cols - 1, col + 1); ++c) {
+      if (map.at(r, c) > map.at(row, col)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Map with_falloff(const Map& map, float reach) {
+  Map out = map;
+  const float largest = maximum(map);
+  if (!(largest > 0)) return out;
+  const int down = static_cast<int>(std::min<float>(reach / map.cell_height, map.rows)) + 1;
+  const int across = static_cast<int>(std::min<float>(reach / map.cell_width, map.cols)) + 1;
+  size_t taken = 0;
+  for (size_t index : top(map.values, map.size())) {
+    const int row = static_cast<int>(index) / map.cols;
+    const int col = static_cast<int>(index) % map.cols;
+    const float strength = map.values[index];
+    if (strength < kHotspotShare * largest || taken == kMaxHotspots) break;
+    if (!is_local_maximum(map, row, col)) continue;
+    ++taken;
+    for (int r = std::max(0, row - down); r <= std::min(map.rows - 1, row + down); ++r) {
+      for (int c = std::max(0, col - across); c <= std::min(map.cols - 1, col + across); ++c) {
+        const double distance = std::hypot(static_cast<double>(r - row) * map.cell_height,
+                                           static_cast<double>(c - col) * map.cell_width);
+        const double quality = smooth_quality(distance, reach / 4.0, reach);
+        out.at(r, c) = std::max(out.at(r, c), static_cast<float>(strength * quality));
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace arrcoc::attending

@@ -1,0 +1,58 @@
+// The command line: one file per subcommand, each with an add_<name>(app) listed in cli.cpp.
+//
+// A subcommand sets a callback; what it throws becomes one line on standard error and exit code 1
+// (2 for wrong usage). Results go to standard output, progress and notes to standard error.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "arrcoc/media.h"
+#include "arrcoc/realize.h"
+
+namespace arrcoc::cli {
+
+int run(int argc, char** argv);
+
+void add_look(CLI::App& app);
+void add_eval(CLI::App& app);
+void add_info(CLI::App& app);
+
+// Adds --policy, --config FILE and one flag per option field; `options()` is valid in the callback.
+class OptionFlags {
+ public:
+  explicit OptionFlags(CLI::App& app);
+  // Config file first, then flags. Error{bad_json, not_found}.
+  Options options() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+// Adds --max-megapixels and --page.
+std::shared_ptr<media::LoadOptions> add_load_flags(CLI::App& app);
+
+// Rounds to 4 decimals, so that printed numbers are the same on every machine.
+double rounded(double value);
+nlohmann::ordered_json to_json(const Map& map);
+std::string table(const std::vector<std::vector<std::string>>& rows);  // first row is the heading
+
+// done/total, rate and time left on standard error; silent when that is not a terminal.
+class Progress {
+ public:
+  Progress(std::string what, size_t total);
+  ~Progress();
+  void step();
+
+ private:
+  std::string what_;
+  size_t total_;
+  size_t done_ = 0;
+  double start_;
+  bool shown_;
+};
+
+}  // namespace arrcoc::cli

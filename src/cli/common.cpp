@@ -1,0 +1,137 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include "arrcoc/error.h"
+#include "cli/cli.h"
+#include "realizing/option_fields.h"
+
+namespace arrcoc::cli {
+
+using nlohmann::json;
+
+struct OptionFlags::State {
+  std::string config;
+  std::string policy;
+  json overrides = json::object();
+};
+
+namespace {
+
+std::string flag_name(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return "--" + name;
+}
+
+}  // namespace
+
+OptionFlags::OptionFlags(CLI::App& app) : state_(std::make_shared<State>()) {
+  app.add_option("--policy", state_->policy, "bundle of choices, see arrcoc info");
+  app.add_option("--config", state_->config, "options as a JSON file; flags override it");
+  Options defaults;
+  auto state = state_;
+  visit_fields(defaults, [&](const char* name, const char* help, auto& field) {
+    using T = std::decay_t<decltype(field)>;
+    const std::string key = name;
+    if constexpr (std::is_same_v<T, bool>) {
+      app.add_flag_callback(
+             flag_name(key), [state, key] { state->overrides[key] = true; }, help)
+          ->group("Pipeline");
+    } else {
+      app.add_option_function<T>(
+             flag_name(key), [state, key](const T& value) { state->overrides[key] = value; }, help)
+          ->group("Pipeline");
+    }
+  });
+}
+
+Options OptionFlags::options() const {
+  json merged = json::object();
+  if (!state_->config.empty()) {
+    const std::vector<uint8_t> bytes = media::read_file(state_->config, 1 << 20);
+    const std::string text(bytes.begin(), bytes.end());
+    try {
+      options_from_json(text);  // names and types, with the file's name in the message
+    } catch (const Error& e) {
+      throw Error(e.code(), state_->config + ": " + e.what());
+    }
+    merged = json::parse(text);
+  }
+  if (!state_->policy.empty()) merged["policy"] = state_->policy;
+  merged.update(state_->overrides);
+  return options_from_json(merged.dump());
+}
+
+std::shared_ptr<media::LoadOptions> add_load_flags(CLI::App& app) {
+  auto load = std::make_shared<media::LoadOptions>();
+  app.add_option("--max-megapixels", load->max_megapixels, "larger pictures are refused")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--page", load->page, "page of a PDF, from 1")->check(CLI::PositiveNumber);
+  return load;
+}
+
+double rounded(double value) { return std::round(value * 1e4) / 1e4; }
+
+nlohmann::ordered_json to_json(const Map& map) {
+  nlohmann::ordered_json out;
+  out["rows"] = map.rows;
+  out["cols"] = map.cols;
+  auto values = nlohmann::ordered_json::array();
+  for (float v : map.values) values.push_back(rounded(v));
+  out["values"] = std::move(values);
+  return out;
+}
+
+std::string table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<size_t> width;
+  for (const auto& row : rows) {
+    width.resize(std::max(width.size(), row.size()), 0);
+    for (size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
+  }
+  std::ostringstream out;
+  for (size_t r = 0; r < rows.size(); ++r) {
+    for (size_t i = 0; i < rows[r].size(); ++i) {
+      const std::string gap(width[i] - rows[r][i].size(), ' ');
+      // The first column reads from the left, numbers from the right.
+      out << (i == 0 ? rows[r][i] + gap : gap + rows[r][i]) << (i + 1 < rows[r].size() ? "  " : "");
+    }
+    out << "\n";
+    if (r == 0) {
+      for (size_t i = 0; i < width.size(); ++i) {
+        out << std::string(width[i], '-') << (i + 1 < width.size() ? "  " : "");
+      }
+      out << "\n";
+    }
+  }
+  return out.str();
+}
+
+namespace {
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+}  // namespace
+
+Progress::Progress(std::string what, size_t total)
+    : what_(std::move(what)), total_(total), start_(now()), shown_(::isatty(STDERR_FILENO) != 0) {}
+
+Progress::~Progress() {
+  if (shown_) std::fprintf(stderr, "\r\033[K");
+}
+
+void Progress::step() {
+  ++done_;
+  if (!shown_) return;
+  const double seconds = std::max(1e-3, now() - start_);
+  const double rate = static_cast<double>(done_) / seconds;
+  std::fprintf(stderr, "\r\033[K%s %zu/%zu  %.1f/s  %.0f s left", what_.c_str(), done_, total_,
+               rate, static_cast<double>(total_ - done_) / rate);
+  std::fflush(stderr);
+}
+
+}  // namespace arrcoc::cli

@@ -1,0 +1,68 @@
+#include <algorithm>
+
+#include "arrcoc/evaluation.h"
+
+namespace arrcoc::evaluation {
+
+double covered(const Allocation& allocation, const Box& box, double largest) {
+  if (box.area() <= 0) return 0;
+  double sum = 0;
+  for (const Leaf& leaf : allocation.leaves) {
+    if (static_cast<double>(Geometry::side(leaf.level)) > largest) continue;
+    sum += intersect(attending::box_of(allocation.geometry, leaf), box).area();
+  }
+  return std::min(1.0, sum / box.area());
+}
+
+double lift(const Allocation& allocation, const std::vector<Box>& boxes) {
+  const Geometry& g = allocation.geometry;
+  if (allocation.leaves.empty() || boxes.empty()) return 0;
+  double area = 0;
+  for (const Box& box : boxes) area += box.area();
+  double inside = 0;
+  for (const Leaf& leaf : allocation.leaves) {
+    const Box cell = attending::box_of(g, leaf);
+    // A leaf counts by the share of it that lies in the boxes.
+    double share = 0;
+    for (const Box& box : boxes) share += intersect(cell, box).area();
+    inside += std::min(1.0, share / std::max(1e-9F, cell.area()));
+  }
+  const double picture = static_cast<double>(g.width) * g.height;
+  return (inside / static_cast<double>(allocation.leaves.size())) / (area / picture);
+}
+
+namespace {
+
+// Boxes are in pixels of the stored picture; the allocation may be on another canvas.
+Box scaled(const Box& b, double sx, double sy) {
+  return Box{static_cast<float>(b.x0 * sx), static_cast<float>(b.y0 * sy),
+             static_cast<float>(b.x1 * sx), static_cast<float>(b.y1 * sy)};
+}
+
+}  // namespace
+
+void Tally::add(const Allocation& allocation, const Item& item) {
+  const Geometry& g = allocation.geometry;
+  const double sx = static_cast<double>(g.width) / item.width;
+  const double sy = static_cast<double>(g.height) / item.height;
+  const double fine = kFine * std::max(g.width, g.height) / kFrame;
+  std::vector<Box> answer;
+  double mine = 0;
+  for (const Box& b : item.answer_boxes) {
+    answer.push_back(scaled(b, sx, sy));
+    mine += evaluation::covered(allocation, answer.back(), fine);
+  }
+  covered += mine;
+  boxes += static_cast<int>(answer.size());
+  double best = answer.empty() ? 0 : mine / static_cast<double>(answer.size());
+  for (const Box& b : item.alternate_boxes) {
+    best = std::max(best, evaluation::covered(allocation, scaled(b, sx, sy), fine));
+  }
+  lenient += best;
+  tokens += allocation.tokens();
+  most_tokens = std::max(most_tokens, allocation.tokens());
+  lift += evaluation::lift(allocation, answer);
+  ++questions;
+}
+
+}  // namespace arrcoc::evaluation

@@ -1,0 +1,61 @@
+// Words on the page -> how likely each is the answer; and those scores as a map.
+#include "arrcoc/reading.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "arrcoc/error.h"
+#include "knowing/reading_score.h"
+
+namespace arrcoc::reading {
+namespace {
+
+// A phrase is read as a whole: its words follow its best one closely.
+void share_in_phrases(const Page& page, float share, std::vector<float>& scores) {
+  for (const Phrase& phrase : page.phrases) {
+    float best = 0;
+    for (const int w : phrase.words) best = std::max(best, scores[w]);
+    for (const int w : phrase.words) scores[w] = std::max(scores[w], share * best);
+  }
+}
+
+}  // namespace
+
+std::vector<float> score_words(const std::vector<Word>& words, const Query& query) {
+  if (words.empty()) return {};
+  const Page page = lay_out(words);
+  const Found found = find_terms(page, query);
+  const std::vector<float> evidence = label_evidence(page, found, query);
+  const std::vector<float> prior = kind_prior(page, query);
+  const std::vector<float> factor = hints(page, found, query);
+  const float strongest = std::max(1e-3F, *std::max_element(evidence.begin(), evidence.end()));
+  std::vector<float> scores(words.size(), 0);
+  for (size_t w = 0; w < words.size(); ++w) {
+    const float told = evidence[w] / strongest;
+    float raw = prior[w] * (0.12F + told * told) * factor[w];
+    raw += 0.1F * found.matched[w];
+    scores[w] = raw;
+  }
+  share_in_phrases(page, query.answer == AnswerKind::name || query.answer == AnswerKind::text || query.answer == AnswerKind::place ? 0.85F : 0.4F, scores);
+  const float best = std::max(1e-6F, *std::max_element(scores.begin(), scores.end()));
+  for (float& score : scores) score = std::sqrt(score / best);
+  return scores;
+}
+
+Map paint(const std::vector<Word>& words, const std::vector<float>& scores, const Map& shape) {
+  Map map = like(shape, 0.0F);
+  const size_t n = std::min(words.size(), scores.size());
+  for (size_t i = 0; i < n; ++i) {
+    const Box& box = words[i].box;
+    const int c0 = std::max(0, static_cast<int>(std::floor(box.x0 / map.cell_width)));
+    const int r0 = std::max(0, static_cast<int>(std::floor(box.y0 / map.cell_height)));
+    const int c1 = std::min(map.cols, static_cast<int>(std::ceil(box.x1 / map.cell_width)));
+    const int r1 = std::min(map.rows, static_cast<int>(std::ceil(box.y1 / map.cell_height)));
+    for (int r = r0; r < r1; ++r) {
+      for (int c = c0; c < c1; ++c) map.at(r, c) = std::max(map.at(r, c), scores[i]);
+    }
+  }
+  return map;
+}
+
+}  // namespace arrcoc::reading
