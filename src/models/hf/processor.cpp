@@ -52,90 +52,109 @@ ImageProcessor ImageProcessor::from(const json& settings, const std::string& fil
   std::string type = jsonio::text(settings, "image_processor_type",
                                   jsonio::text(settings, "feature_extractor_type", "", file), file);
   auto is = [&](const char* name) { return type.rfind(name, 0) == 0; };
+  bool clip = is("CLIP") || is("Llava");
   ImageProcessor p;
-  bool clip = is("CLIP") || is("Llava") || is("Qwen2") || is("Qwen3") || is("Ovis2");
-  std::vector<double> half(3, 0.5);
-  std::vector<double> clip_mean = {0.48145466, 0.4578275, 0.40821073};
-  std::vector<double> clip_deviation = {0.26862954, 0.26130258, 0.27577711};
   if (is("Qwen2") || is("Qwen3")) {
     p.kind_ = Kind::smart;
   } else if (is("Ovis2")) {
     p.kind_ = Kind::tiles;
   } else if (is("Sam")) {
     p.kind_ = Kind::longest;
-    clip_mean = {0.485, 0.456, 0.406};
-    clip_deviation = {0.229, 0.224, 0.225};
-    clip = true;
-  } else if (!is("CLIP") && !is("Siglip") && !is("Llava") && !is("ViT")) {
+  } else if (!clip && !is("Siglip") && !is("ViT")) {
     throw Error(ErrorCode::unsupported, file + ": unknown image processor '" + type + "'");
   }
-  p.mean_ = channel_values(settings, "image_mean", clip ? clip_mean : half, file);
-  p.deviation_ = channel_values(settings, "image_std", clip ? clip_deviation : half, file);
+  std::vector<double> mean(3, 0.5), deviation(3, 0.5);
+  if (clip || p.kind_ == Kind::smart || p.kind_ == Kind::tiles) {
+    mean = {0.48145466, 0.4578275, 0.40821073};
+    deviation = {0.26862954, 0.26130258, 0.27577711};
+  } else if (p.kind_ == Kind::longest) {
+    mean = {0.485, 0.456, 0.406};
+    deviation = {0.229, 0.224, 0.225};
+  }
+  p.mean_ = channel_values(settings, "image_mean", mean, file);
+  p.deviation_ = channel_values(settings, "image_std", deviation, file);
   p.resize_ = jsonio::flag(settings, "do_resize", true, file);
   p.rescale_ = jsonio::flag(settings, "do_rescale", true, file);
   p.normalise_ = jsonio::flag(settings, "do_normalize", true, file);
-  p.crop_ = jsonio::flag(settings, "do_center_crop", is("CLIP") || is("Llava"), file);
+  p.crop_ = jsonio::flag(settings, "do_center_crop", clip, file);
   p.factor_ = jsonio::number(settings, "rescale_factor", 1.0 / 255, file);
   p.filter_ = static_cast<Filter>(
       jsonio::whole(settings, "resample", p.kind_ == Kind::longest ? 2 : 3, 0, 5, file));
-  p.patch_ = jsonio::whole(settings, "patch_size", 14, 1, 1024, file);
-  p.merge_ = jsonio::whole(settings, "merge_size", 2, 1, 64, file);
-  p.temporal_ = jsonio::whole(settings, "temporal_patch_size", 2, 1, 64, file);
-  p.max_tiles_ = jsonio::whole(settings, "max_patches", 12, 1, 256, file);
-  p.min_tiles_ = jsonio::whole(settings, "min_patches", 1, 1, 256, file);
-  p.cover_area_ = jsonio::flag(settings, "use_covering_area_grid", true, file);
-  if (!jsonio::flag(settings, "crop_to_patches", false, file)) p.max_tiles_ = 1;
+  p.read_sizes(settings, clip, file);
+  p.read_frame(settings, file);
+  return p;
+}
+
+// What a picture is resized to, under the names of several years.
+void ImageProcessor::read_sizes(const json& settings, bool clip, const std::string& file) {
+  patch_ = jsonio::whole(settings, "patch_size", 14, 1, 1024, file);
+  merge_ = jsonio::whole(settings, "merge_size", 2, 1, 64, file);
+  temporal_ = jsonio::whole(settings, "temporal_patch_size", 2, 1, 64, file);
+  max_tiles_ = jsonio::whole(settings, "max_patches", 12, 1, 256, file);
+  min_tiles_ = jsonio::whole(settings, "min_patches", 1, 1, 256, file);
+  cover_area_ = jsonio::flag(settings, "use_covering_area_grid", true, file);
+  if (!jsonio::flag(settings, "crop_to_patches", false, file)) max_tiles_ = 1;
   if (jsonio::has(settings, "size")) {
     const json& size = settings["size"];
     if (size.is_number_integer()) {  // the spelling before 4.24
       int64_t number = jsonio::whole(size, "size", 1, kMaxSide, file);
-      (p.crop_ ? p.shortest_ : p.height_) = number;
-      if (!p.crop_) p.width_ = number;
-    } else if (p.kind_ == Kind::smart) {
-      p.min_pixels_ = jsonio::whole(size, "shortest_edge", 0, 1, kMaxPixels, file);
-      p.max_pixels_ = jsonio::whole(size, "longest_edge", 0, 1, kMaxPixels, file);
+      (crop_ ? shortest_ : height_) = number;
+      if (!crop_) width_ = number;
+    } else if (kind_ == Kind::smart) {
+      min_pixels_ = jsonio::whole(size, "shortest_edge", 0, 1, kMaxPixels, file);
+      max_pixels_ = jsonio::whole(size, "longest_edge", 0, 1, kMaxPixels, file);
     } else {
-      p.shortest_ = side(size, "shortest_edge", file);
-      p.longest_ = side(size, "longest_edge", file);
-      p.height_ = side(size, "height", file);
-      p.width_ = side(size, "width", file);
+      shortest_ = side(size, "shortest_edge", file);
+      longest_ = side(size, "longest_edge", file);
+      height_ = side(size, "height", file);
+      width_ = side(size, "width", file);
     }
   }
-  if (p.kind_ == Kind::smart) {
-    p.min_pixels_ = jsonio::whole(settings, "min_pixels", p.min_pixels_ ? p.min_pixels_ : 56 * 56,
-                                  1, kMaxPixels, file);
-    p.max_pixels_ =
-        jsonio::whole(settings, "max_pixels", p.max_pixels_ ? p.max_pixels_ : 28 * 28 * 1280, 1,
-                      kMaxPixels, file);
+  if (kind_ == Kind::smart) {
+    int64_t least = min_pixels_ ? min_pixels_ : 56 * 56;
+    int64_t most = max_pixels_ ? max_pixels_ : 28 * 28 * 1280;
+    min_pixels_ = jsonio::whole(settings, "min_pixels", least, 1, kMaxPixels, file);
+    max_pixels_ = jsonio::whole(settings, "max_pixels", most, 1, kMaxPixels, file);
+  } else if (kind_ == Kind::longest) {
+    if (!longest_) longest_ = 1024;
+  } else if (!shortest_ && (!height_ || !width_)) {
+    if (clip) shortest_ = 224;
+    height_ = width_ = kind_ == Kind::tiles ? 384 : 224;
   }
-  if (p.kind_ == Kind::tiles && p.height_ == 0) p.height_ = p.width_ = 384;
-  if (p.kind_ == Kind::fixed && !p.shortest_ && !p.height_) {
-    (is("CLIP") ? p.shortest_ : p.height_) = 224;
-    if (!is("CLIP")) p.width_ = 224;
-  }
-  if (p.kind_ == Kind::longest) {
-    if (!p.longest_) p.longest_ = 1024;
-    p.pad_ = jsonio::flag(settings, "do_pad", true, file);
-    p.pad_height_ = p.pad_width_ = p.longest_;
+}
+
+// What is cut out of the resized picture, or put around it.
+void ImageProcessor::read_frame(const json& settings, const std::string& file) {
+  if (kind_ == Kind::longest) {
+    pad_ = jsonio::flag(settings, "do_pad", true, file);
+    pad_height_ = pad_width_ = longest_;
     if (jsonio::has(settings, "pad_size")) {
-      p.pad_height_ = side(settings["pad_size"], "height", file);
-      p.pad_width_ = side(settings["pad_size"], "width", file);
+      pad_height_ = side(settings["pad_size"], "height", file);
+      pad_width_ = side(settings["pad_size"], "width", file);
     }
   }
-  if (p.crop_) {
-    p.crop_height_ = p.crop_width_ = p.shortest_ ? p.shortest_ : p.height_;
-    if (jsonio::has(settings, "crop_size")) {
-      const json& size = settings["crop_size"];
-      if (size.is_number_integer()) {
-        p.crop_height_ = p.crop_width_ = jsonio::whole(size, "crop_size", 1, kMaxSide, file);
-      } else {
-        p.crop_height_ = side(size, "height", file);
-        p.crop_width_ = side(size, "width", file);
-      }
+  if (!crop_) return;
+  crop_height_ = crop_width_ = shortest_ ? shortest_ : height_;
+  if (jsonio::has(settings, "crop_size")) {
+    const json& size = settings["crop_size"];
+    if (size.is_number_integer()) {
+      crop_height_ = crop_width_ = jsonio::whole(size, "crop_size", 1, kMaxSide, file);
+    } else {
+      crop_height_ = side(size, "height", file);
+      crop_width_ = side(size, "width", file);
     }
-    if (!p.crop_height_ || !p.crop_width_) jsonio::fail(file, "crop_size", "is not given");
   }
-  return p;
+  if (!crop_height_ || !crop_width_) jsonio::fail(file, "crop_size", "is not given");
+}
+
+std::array<double, 4> ImageProcessor::visible(int64_t height, int64_t width) const {
+  auto high = static_cast<double>(height);
+  auto wide = static_cast<double>(width);
+  if (!crop_ || kind_ != Kind::fixed) return {0, 0, wide, high};
+  double scale = resize_ && shortest_ ? static_cast<double>(shortest_) / std::min(high, wide) : 1;
+  double x = static_cast<double>(crop_width_) / scale;
+  double y = static_cast<double>(crop_height_) / scale;
+  return {(wide - x) / 2, (high - y) / 2, (wide + x) / 2, (high + y) / 2};
 }
 
 std::pair<int64_t, int64_t> ImageProcessor::fixed_size() const {
@@ -253,6 +272,11 @@ Pixels ImageProcessor::tiles(const at::Tensor& rgb) const {
   return {at::stack(pictures), {}, grid.rows, grid.cols};
 }
 
+Pixels ImageProcessor::exactly(const at::Tensor& rgb, int64_t rows, int64_t cols) const {
+  int64_t unit = patch_ * merge_;
+  return patchified(normalised(resample(rgb, rows * unit, cols * unit, filter_)));
+}
+
 Pixels ImageProcessor::process(const at::Tensor& rgb, const PixelLimits& limits) const {
   if (!rgb.defined() || rgb.dim() != 3 || rgb.size(0) != 3 || rgb.scalar_type() != at::kByte ||
       rgb.numel() == 0) {
@@ -278,12 +302,6 @@ Pixels ImageProcessor::process(const at::Tensor& rgb, const PixelLimits& limits)
                                         std::max<int64_t>(0, pad_height_ - image.size(1))});
   }
   return {image.unsqueeze(0), {}};
-}
-
-at::Tensor patches_of_tokens(const at::Tensor& keep, int64_t merge) {
-  int64_t unit = merge * merge;
-  return (keep.reshape({-1, 1}) * unit + at::arange(unit, at::kLong).reshape({1, -1}))
-      .reshape({-1});
 }
 
 }  // namespace arrcoc::hf

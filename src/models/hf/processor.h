@@ -3,6 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -34,6 +35,9 @@ class ImageProcessor {
   // rgb [3,H,W] uint8. Error{bad_image} for shapes the family refuses.
   Pixels process(const at::Tensor& rgb, const PixelLimits& limits = {}) const;
 
+  // Smart-resize families: the picture as exactly rows x cols tokens.
+  Pixels exactly(const at::Tensor& rgb, int64_t rows, int64_t cols) const;
+
   // True when the number of tokens follows the picture's size (the Qwen family).
   bool follows_size() const { return kind_ == Kind::smart; }
   // Height and width after smart-resize. Error{bad_image} for sides in a ratio over 200.
@@ -42,11 +46,16 @@ class ImageProcessor {
   int64_t patch() const { return patch_; }
   int64_t merge() const { return merge_; }
   int64_t temporal() const { return temporal_; }
+  // The part of a picture that the tower sees, x0, y0, x1, y1 in its pixels: all of it, but for
+  // centre crops (which may also reach past the edges).
+  std::array<double, 4> visible(int64_t height, int64_t width) const;
   // Fixed-size families: height and width of what the tower gets.
   std::pair<int64_t, int64_t> fixed_size() const;
 
  private:
   enum class Kind { smart, fixed, tiles, longest };
+  void read_sizes(const nlohmann::json& settings, bool clip, const std::string& file);
+  void read_frame(const nlohmann::json& settings, const std::string& file);
   at::Tensor normalised(const at::Tensor& rgb) const;  // [3,H,W] uint8 -> float
   at::Tensor resized(const at::Tensor& rgb) const;
   at::Tensor cropped(const at::Tensor& rgb) const;
@@ -65,9 +74,5 @@ class ImageProcessor {
   int64_t max_tiles_ = 1, min_tiles_ = 1;
   bool cover_area_ = true;
 };
-
-// Rows [R*C tokens of the merged grid] of smart-resized pixels for some merged tokens only: the
-// patches of tokens `keep` (raster order), still in merge-block order.
-at::Tensor patches_of_tokens(const at::Tensor& keep, int64_t merge);
 
 }  // namespace arrcoc::hf

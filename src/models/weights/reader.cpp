@@ -164,8 +164,7 @@ at::Tensor WeightFile::get(const std::string& name, at::ScalarType dtype) const 
   return view(name).to(dtype);
 }
 
-at::Tensor WeightFile::get(const std::string& name, at::ScalarType dtype,
-                        const std::vector<int64_t>& shape) const {
+void WeightFile::check(const std::string& name, const std::vector<int64_t>& shape) const {
   const Info& about = info(name);
   bool fits = about.shape.size() == shape.size();
   for (size_t i = 0; fits && i < shape.size(); ++i) {
@@ -176,6 +175,11 @@ at::Tensor WeightFile::get(const std::string& name, at::ScalarType dtype,
                                             shape_text(about.shape) + ", expected " +
                                             shape_text(shape));
   }
+}
+
+at::Tensor WeightFile::get(const std::string& name, at::ScalarType dtype,
+                           const std::vector<int64_t>& shape) const {
+  check(name, shape);
   return get(name, dtype);
 }
 
