@@ -38,7 +38,9 @@ struct Relevance {
 struct BalanceOptions {
   std::string preset = "vervaeke";  // named Weights, see weight_presets()
   bool sigmoid_weights = false;     // adaptive policy: sigmoid instead of softmax
-  float void_variance = 1e-4F;      // summed variance of the maps below which the map is uniform
+  // Information even everywhere, and less variance than this in salience and coupling together:
+  // the picture is a void or noise, and the map is uniform. (Noise has 0.002 to 0.005.)
+  float void_variance = 0.008F;
 };
 
 // Named weight presets: {"vervaeke": .3/.3/.4, "symbolic": .3/.2/.5, ...}; Error{not_found} else.
@@ -56,8 +58,8 @@ template <>
 Registry<Balancer>& registry<Balancer>();
 
 namespace balancing {
-// Runs the named balancer. When the three maps carry no information (summed variance below
-// options.void_variance) the result is a uniform map and says so in `fallbacks`.
+// Runs the named balancer. When the three maps tell nothing apart (see void_variance) the result is
+// a uniform map and says so in `fallbacks`.
 Relevance balance(const Knowledge& knowledge, const Query& query, const std::string& balancer,
                   const BalanceOptions& options = {});
 

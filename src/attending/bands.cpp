@@ -11,7 +11,7 @@ class Bands : public Allocator {
   Allocation allocate(const Relevance& relevance, const Geometry& geometry, const Budget& budget,
                       const AllocateOptions&) const override {
     const Field field(relevance.map, geometry);
-    const Forest forest(geometry, budget.tokens);
+    const Forest forest(geometry, geometry.root_level(budget.tokens));
     const auto cells = split_by_band(forest, field, budget.tokens, 3, [](float value) {
       return value < 0.3F ? 0 : value < 0.7F ? 1 : 2;
     });

@@ -12,7 +12,7 @@ class BreadthFirst : public Allocator {
   bool tiles() const override { return true; }
   Allocation allocate(const Relevance& relevance, const Geometry& geometry, const Budget& budget,
                       const AllocateOptions&) const override {
-    const Forest forest(geometry, budget.tokens);
+    const Forest forest(geometry, geometry.root_level(budget.tokens));
     const auto cells = split_greedily(forest, budget.tokens, [](const Cell&) { return 0.0; });
     return finish(cells, Field(relevance.map, geometry), geometry, budget, "breadth-first");
   }

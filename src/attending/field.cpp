@@ -14,7 +14,8 @@ namespace {
 constexpr double kSliver = 0.125;
 }  // namespace
 
-Field::Field(const Map& map, const Geometry& geometry, bool sums) : map_(map), geometry_(geometry) {
+Field::Field(const Map& map, const Geometry& geometry, bool sums)
+    : geometry_(geometry), finest_(geometry.grid(geometry.finest)) {
   if (map.rows < 1 || map.cols < 1 || map.size() != static_cast<size_t>(map.rows) * map.cols ||
       !(map.cell_width > 0) || !(map.cell_height > 0)) {
     throw Error(ErrorCode::bad_argument,
@@ -22,13 +23,13 @@ Field::Field(const Map& map, const Geometry& geometry, bool sums) : map_(map), g
                 "cols values and a cell size in source pixels");
   }
   require_finite(map, "attending");
+  maxima_.push_back(map);
   build_maxima();
   if (sums) build_sums();
   find_top();
 }
 
 void Field::build_maxima() {
-  maxima_.push_back(map_);
   while (maxima_.back().rows > 1 || maxima_.back().cols > 1) {
     const Map& fine = maxima_.back();
     Map coarse{(fine.rows + 1) / 2, (fine.cols + 1) / 2, 0, 0, {}};
@@ -46,14 +47,14 @@ void Field::build_maxima() {
 }
 
 void Field::build_sums() {
-  const size_t wide = static_cast<size_t>(map_.cols) + 1;
-  values_.assign((static_cast<size_t>(map_.rows) + 1) * wide, 0.0);
+  const size_t wide = static_cast<size_t>(map().cols) + 1;
+  values_.assign((static_cast<size_t>(map().rows) + 1) * wide, 0.0);
   squares_ = values_;
-  for (int r = 0; r < map_.rows; ++r) {
+  for (int r = 0; r < map().rows; ++r) {
     double sum = 0;
     double square = 0;
-    for (int c = 0; c < map_.cols; ++c) {
-      const double value = map_.at(r, c);
+    for (int c = 0; c < map().cols; ++c) {
+      const double value = map().at(r, c);
       sum += value;
       square += value * value;
       const size_t here = (static_cast<size_t>(r) + 1) * wide + c + 1;
@@ -64,16 +65,17 @@ void Field::build_sums() {
 }
 
 void Field::find_top() {
-  const auto [low, high] = std::minmax_element(map_.values.begin(), map_.values.end());
+  const auto [low, high] = std::minmax_element(map().values.begin(), map().values.end());
   constant_ = *low == *high;
-  const auto first = std::find(map_.values.begin(), map_.values.end(), *high);
-  const auto index = static_cast<int>(first - map_.values.begin());
+  const auto first = std::find(map().values.begin(), map().values.end(), *high);
+  const auto index = static_cast<int>(first - map().values.begin());
   const double side = static_cast<double>(Geometry::side(geometry_.finest));
-  const double x = (index % map_.cols + 0.5) * map_.cell_width;
-  const double y = (index / map_.cols + 0.5) * map_.cell_height;
-  const Grid grid = geometry_.grid(geometry_.finest);
-  top_ = Cell{geometry_.finest, static_cast<int>(std::min<double>(y / side, grid.rows - 1)),
-              static_cast<int>(std::min<double>(x / side, grid.cols - 1))};
+  const int row = index / map().cols;
+  const int col = index % map().cols;
+  const double x = (col + 0.5) * map().cell_width;
+  const double y = (row + 0.5) * map().cell_height;
+  top_ = Cell{geometry_.finest, static_cast<int>(std::min<double>(y / side, finest_.rows - 1)),
+              static_cast<int>(std::min<double>(x / side, finest_.cols - 1))};
 }
 
 // Map rows (or columns) under the finest-level rows first..last, along an axis of `pixels`. Written
@@ -94,21 +96,20 @@ Field::Range Field::overlapped(int64_t first, int64_t last, int pixels, double s
 
 float Field::peak(const Cell& cell) const {
   const int depth = cell.level - geometry_.finest;
-  const Grid finest = geometry_.grid(geometry_.finest);
   const auto last = [&](int index, int count) {
     return std::min<int64_t>(((static_cast<int64_t>(index) + 1) << depth) - 1, count - 1);
   };
   const Range rows =
-      overlapped(static_cast<int64_t>(cell.row) << depth, last(cell.row, finest.rows),
-                 geometry_.height, map_.cell_height, map_.rows);
+      overlapped(static_cast<int64_t>(cell.row) << depth, last(cell.row, finest_.rows),
+                 geometry_.height, map().cell_height, map().rows);
   const Range cols =
-      overlapped(static_cast<int64_t>(cell.col) << depth, last(cell.col, finest.cols),
-                 geometry_.width, map_.cell_width, map_.cols);
+      overlapped(static_cast<int64_t>(cell.col) << depth, last(cell.col, finest_.cols),
+                 geometry_.width, map().cell_width, map().cols);
   // Blocks of the largest size that fits: at most 3x3 of them meet the range.
   const int longest = std::max(rows.last - rows.first, cols.last - cols.first) + 1;
   const int level = std::min(static_cast<int>(std::bit_width(static_cast<unsigned>(longest))) - 1,
                              static_cast<int>(maxima_.size()) - 1);
-  float best = map_.at(rows.first, cols.first);
+  float best = map().at(rows.first, cols.first);
   for (int r = rows.first >> level; r <= rows.last >> level; ++r) {
     for (int c = cols.first >> level; c <= cols.last >> level; ++c) {
       descend(level, r, c, rows, cols, best);
@@ -123,8 +124,8 @@ void Field::descend(int level, int row, int col, const Range& rows, const Range&
   if (blocks.at(row, col) <= best) return;
   const int top = row << level;
   const int left = col << level;
-  const int bottom = std::min((row + 1) << level, map_.rows) - 1;
-  const int right = std::min((col + 1) << level, map_.cols) - 1;
+  const int bottom = std::min((row + 1) << level, map().rows) - 1;
+  const int right = std::min((col + 1) << level, map().cols) - 1;
   if (top > rows.last || bottom < rows.first || left > cols.last || right < cols.first) return;
   if (top >= rows.first && bottom <= rows.last && left >= cols.first && right <= cols.last) {
     best = blocks.at(row, col);
@@ -148,11 +149,11 @@ Field::Extent Field::extent(const Cell& cell) const {
 // Integral of the map from the origin to (x, y), in map cells. The table is bilinear inside a map
 // cell; beyond the map the last row and column go on.
 double Field::integral(const std::vector<double>& table, double x, double y) const {
-  const double u = x / map_.cell_width;
-  const double v = y / map_.cell_height;
-  const int c = static_cast<int>(std::min<double>(u, map_.cols - 1));
-  const int r = static_cast<int>(std::min<double>(v, map_.rows - 1));
-  const size_t wide = static_cast<size_t>(map_.cols) + 1;
+  const double u = x / map().cell_width;
+  const double v = y / map().cell_height;
+  const int c = static_cast<int>(std::min<double>(u, map().cols - 1));
+  const int r = static_cast<int>(std::min<double>(v, map().rows - 1));
+  const size_t wide = static_cast<size_t>(map().cols) + 1;
   const double* here = &table[r * wide + c];
   const double above = here[0] + (u - c) * (here[1] - here[0]);
   const double below = here[wide] + (u - c) * (here[wide + 1] - here[wide]);
@@ -166,13 +167,13 @@ double Field::integral(const std::vector<double>& table, const Extent& area) con
 
 double Field::mass(const Cell& cell) const {
   const double side = static_cast<double>(Geometry::side(geometry_.finest));
-  const double map_cell = static_cast<double>(map_.cell_width) * map_.cell_height;
+  const double map_cell = static_cast<double>(map().cell_width) * map().cell_height;
   return integral(values_, extent(cell)) * map_cell / (side * side);
 }
 
 double Field::variance(const Cell& cell) const {
   const Extent area = extent(cell);
-  const double cells = area.area() / (static_cast<double>(map_.cell_width) * map_.cell_height);
+  const double cells = area.area() / (static_cast<double>(map().cell_width) * map().cell_height);
   const double mean = integral(values_, area) / cells;
   return std::max(0.0, integral(squares_, area) / cells - mean * mean);
 }

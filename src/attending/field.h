@@ -36,7 +36,7 @@ class Field {
   bool constant() const { return constant_; }
   // The finest-level cell at the middle of the first map cell with the highest value.
   Cell top() const { return top_; }
-  const Map& map() const { return map_; }
+  const Map& map() const { return maxima_.front(); }
 
  private:
   struct Range {  // map rows or columns, both ends included
@@ -57,9 +57,9 @@ class Field {
   void build_sums();
   void find_top();
 
-  Map map_;
   Geometry geometry_;
-  std::vector<Map> maxima_;     // level k: largest value of 2^k x 2^k blocks of map cells
+  Grid finest_;
+  std::vector<Map> maxima_;     // [0] is the map, [k] the largest value of 2^k x 2^k cells
   std::vector<double> values_;  // summed-area tables, (rows + 1) x (cols + 1), in map cells
   std::vector<double> squares_;
   bool constant_ = true;

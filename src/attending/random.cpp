@@ -15,7 +15,7 @@ class Random : public Allocator {
   bool tiles() const override { return true; }
   Allocation allocate(const Relevance& relevance, const Geometry& geometry, const Budget& budget,
                       const AllocateOptions& options) const override {
-    const Forest forest(geometry, budget.tokens);
+    const Forest forest(geometry, geometry.root_level(budget.tokens));
     std::vector<Cell> waiting = forest.roots();
     std::vector<Cell> leaves;
     int spare = budget.tokens - static_cast<int>(waiting.size());

@@ -21,11 +21,11 @@ struct Rect {  // map cells, both ends included
 Rect grow(const Map& map, int row, int col, float low) {
   Rect out{row, col, row, col};
   std::vector<char> seen(map.size(), 0);
-  std::vector<std::pair<int, int>> todo{{row, col}};
+  std::vector<std::pair<int, int>> open{{row, col}};
   seen[static_cast<size_t>(row) * map.cols + col] = 1;
-  while (!todo.empty()) {
-    const auto [y, x] = todo.back();
-    todo.pop_back();
+  while (!open.empty()) {
+    const auto [y, x] = open.back();
+    open.pop_back();
     out = {std::min(out.top, y), std::min(out.left, x), std::max(out.bottom, y),
            std::max(out.right, x)};
     for (int r = std::max(0, y - 1); r <= std::min(map.rows - 1, y + 1); ++r) {
@@ -33,7 +33,7 @@ Rect grow(const Map& map, int row, int col, float low) {
         char& mark = seen[static_cast<size_t>(r) * map.cols + c];
         if (mark != 0 || map.at(r, c) < low) continue;
         mark = 1;
-        todo.emplace_back(r, c);
+        open.emplace_back(r, c);
       }
     }
   }

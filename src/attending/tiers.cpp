@@ -15,7 +15,7 @@ class Tiers : public Allocator {
   Allocation allocate(const Relevance& relevance, const Geometry& geometry, const Budget& budget,
                       const AllocateOptions&) const override {
     const Field field(relevance.map, geometry);
-    const Forest forest(geometry, budget.tokens);
+    const Forest forest(geometry, geometry.root_level(budget.tokens));
     const auto band = [](float value) {
       const auto tier = std::find(kTiers.begin(), kTiers.end(), tier_at(value));
       return static_cast<int>(tier - kTiers.begin());

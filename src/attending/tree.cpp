@@ -7,8 +7,8 @@
 
 namespace arrcoc::attending {
 
-Forest::Forest(const Geometry& geometry, int budget)
-    : finest_(geometry.finest), root_(geometry.root_level(budget)) {
+Forest::Forest(const Geometry& geometry, int root_level)
+    : finest_(geometry.finest), root_(root_level) {
   for (int level = finest_; level <= root_; ++level) grids_.push_back(geometry.grid(level));
 }
 

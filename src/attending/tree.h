@@ -20,10 +20,10 @@ struct Children {
   int count = 0;              // real ones; 0 at the finest level
 };
 
-// The cells of a geometry between the root level of a budget and its finest level.
+// The cells of a geometry between a root level and its finest level.
 class Forest {
  public:
-  Forest(const Geometry& geometry, int budget);
+  Forest(const Geometry& geometry, int root_level);
   int root() const { return root_; }
   int finest() const { return finest_; }
   Grid grid(int level) const { return grids_[level - finest_]; }

@@ -13,7 +13,7 @@ class VarianceSplit : public Allocator {
   Allocation allocate(const Relevance& relevance, const Geometry& geometry, const Budget& budget,
                       const AllocateOptions& options) const override {
     const Field field(relevance.map, geometry, true);
-    const Forest forest(geometry, budget.tokens);
+    const Forest forest(geometry, geometry.root_level(budget.tokens));
     const auto cells = split_greedily(forest, budget.tokens, [&](const Cell& cell) {
       const double variance = field.variance(cell);
       return variance > options.variance_threshold ? variance : kNoSplit;

@@ -76,12 +76,26 @@ Map spatial_diversity(const Map& raw) {
 
 namespace {
 
+constexpr float kFlat = 1e-7F;  // a map without any difference
+
 float weighted_variance(const Knowledge& k, const Weights& w) {
   float sum = 0;
   if (w.information > 0) sum += variance(k.information);
   if (w.salience > 0) sum += variance(k.salience);
   if (w.coupling > 0) sum += variance(k.coupling);
   return sum;
+}
+
+// The same everywhere: nothing at all, or noise of one kind all over. The variance alone cannot
+// tell: one line of small print on a large page has hardly any, but it is no noise.
+bool even(const Map& information) {
+  const auto [low, high] =
+      std::minmax_element(information.values.begin(), information.values.end());
+  return *high < 0.05F || (*low > 0.2F && *high - *low < 0.35F * mean(information));
+}
+
+bool is_void(const Knowledge& k, float threshold) {
+  return even(k.information) && variance(k.salience) + variance(k.coupling) < threshold;
 }
 
 Relevance uniform(const Knowledge& knowledge, const std::string& why) {
@@ -102,17 +116,15 @@ Relevance balance(const Knowledge& knowledge, const Query& query, const std::str
     }
   }
   const auto strategy = registry<Balancer>().make(balancer);
-  const Weights all{1, 1, 1};
-  const bool blank = weighted_variance(knowledge, all) < options.void_variance;
   BalanceOptions chosen = options;
   std::string fallback;
-  if (blank) {
+  if (is_void(knowledge, options.void_variance)) {
     Relevance out = uniform(knowledge, "nothing stands out: uniform map");
     out.weights = weight_preset(options.preset);
     return out;
   }
   // A preset that listens to one map only must not go blind when that map is empty.
-  if (weighted_variance(knowledge, weight_preset(options.preset)) < options.void_variance) {
+  if (weighted_variance(knowledge, weight_preset(options.preset)) < kFlat) {
     chosen.preset = "vervaeke";
     fallback = "the maps of preset '" + options.preset + "' are flat: all three are used";
   }

@@ -1,6 +1,7 @@
 // arrcoc info: version, libraries, device, and every strategy by name.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <torch/version.h>
 
 #include <iostream>
 #include <opencv2/core/version.hpp>

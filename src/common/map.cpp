@@ -19,7 +19,7 @@ Map min_max(const Map& map) {
   const float base = *low;
   const float span = *high - base;
   Map out = map;
-  for (float& v : out.values) v = span > 1e-12F ? (v - base) / span : 0.0F;
+  for (float& v : out.values) v = span > 1e-7F ? (v - base) / span : 0.0F;
   return out;
 }
 

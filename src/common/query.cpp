@@ -454,6 +454,13 @@ Query parse_query(std::string_view text) {
     if (stop_words().count(word) == 0) query.content.push_back(word);
   }
   query.answer = answer_kind(query.words);
+  if (query.answer == AnswerKind::any) {
+    // A row of numbers, one left out: another number is wanted.
+    const auto numbers = std::count_if(query.words.begin(), query.words.end(), [](const auto& w) {
+      return w.front() >= '0' && w.front() <= '9';
+    });
+    if (numbers >= 3) query.answer = AnswerKind::number;
+  }
   const int points = complexity_points(query.words, query.text);
   query.complexity = points == 0   ? Complexity::simple
                      : points == 1 ? Complexity::medium

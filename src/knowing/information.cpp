@@ -23,7 +23,8 @@ Range cell_range(int64_t i, int64_t cells, int64_t pixels) {
   return {std::min(pixels, i * size), std::min(pixels, (i + 1) * size)};
 }
 
-// H = -sum p log2 p of a 256-bin luminance histogram, / 8 bits.
+// H = -sum p log2 p of a 256-bin luminance histogram, / 8 bits. A short cell at the border cannot
+// reach 8 bits: it is divided by what it can reach.
 class Shannon : public Scorer {
  public:
   Map score(const Sight& sight) const override {
@@ -62,7 +63,8 @@ class Shannon : public Scorer {
     for (int count : histogram) {
       if (count > 0) sum += count * std::log2(static_cast<double>(count));
     }
-    return static_cast<float>(std::max(0.0, (std::log2(n) - sum / n) / 8.0));
+    return static_cast<float>(
+        std::max(0.0, (std::log2(n) - sum / n) / std::min(8.0, std::log2(n))));
   }
 };
 

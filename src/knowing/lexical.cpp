@@ -36,7 +36,7 @@ class Lexical : public Scorer {
     if (any(words, names_round)) aspects.push_back(radial_symmetry(sight));
     if (any(words, names_person)) aspects.push_back(people(sight));
     if (any(words, names_text) || wants_reading(sight.query.answer)) {
-      aspects.push_back(min_max(print_map(sight)));
+      aspects.push_back(print_map(sight));
     } else if (any(words, names_small)) {
       aspects.push_back(min_max(channel_map(sight, sight.texture.has(Channel::edges)
                                                        ? Channel::edges

@@ -10,12 +10,32 @@
 namespace arrcoc::reading {
 namespace {
 
+constexpr float kUntold = 0.25F;    // what a fitting look is worth without any label
+constexpr float kAsked = 0.08F;     // the question's own words on the page: context, rarely answer
+constexpr float kFaintest = 0.05F;  // the strongest label is scaled to 1, but not noise
+// Below 1: a long tail, so that a budget that has covered the best candidates goes to the next
+// ones rather than to finer detail of the first.
+constexpr float kTail = 0.4F;
+
 // A phrase is read as a whole: its words follow its best one closely.
 void share_in_phrases(const Page& page, float share, std::vector<float>& scores) {
   for (const Phrase& phrase : page.phrases) {
     float best = 0;
     for (const int w : phrase.words) best = std::max(best, scores[w]);
     for (const int w : phrase.words) scores[w] = std::max(scores[w], share * best);
+  }
+}
+
+// A value shares only with its neighbours: a currency sign, a unit, the other half of a number
+// that was torn apart.
+void share_with_neighbours(const Page& page, float share, std::vector<float>& scores) {
+  const std::vector<float> own = scores;
+  for (const Phrase& phrase : page.phrases) {
+    for (size_t i = 0; i < phrase.words.size(); ++i) {
+      float& score = scores[phrase.words[i]];
+      if (i > 0) score = std::max(score, share * own[phrase.words[i - 1]]);
+      if (i + 1 < phrase.words.size()) score = std::max(score, share * own[phrase.words[i + 1]]);
+    }
   }
 }
 
@@ -26,19 +46,22 @@ std::vector<float> score_words(const std::vector<Word>& words, const Query& quer
   const Page page = lay_out(words);
   const Found found = find_terms(page, query);
   const std::vector<float> evidence = label_evidence(page, found, query);
-  const std::vector<float> prior = kind_prior(page, query);
-  const std::vector<float> factor = hints(page, found, query);
-  const float strongest = std::max(1e-3F, *std::max_element(evidence.begin(), evidence.end()));
+  const std::vector<float> prior = kind_prior(page, found, query);
+  const std::vector<float> factor = hints(page, query);
+  const float strongest = std::max(kFaintest, *std::max_element(evidence.begin(), evidence.end()));
+  const bool numeric = is_numeric(query.answer);
   std::vector<float> scores(words.size(), 0);
   for (size_t w = 0; w < words.size(); ++w) {
     const float told = evidence[w] / strongest;
-    float raw = prior[w] * (0.12F + told * told) * factor[w];
-    raw += 0.1F * found.matched[w];
-    scores[w] = raw;
+    scores[w] = prior[w] * (kUntold + told * told) * factor[w] + kAsked * found.matched[w];
   }
-  share_in_phrases(page, query.answer == AnswerKind::name || query.answer == AnswerKind::text || query.answer == AnswerKind::place ? 0.85F : 0.4F, scores);
+  if (numeric) {
+    share_with_neighbours(page, 0.6F, scores);
+  } else {
+    share_in_phrases(page, 0.85F, scores);
+  }
   const float best = std::max(1e-6F, *std::max_element(scores.begin(), scores.end()));
-  for (float& score : scores) score = std::sqrt(score / best);
+  for (float& score : scores) score = std::pow(score / best, kTail);
   return scores;
 }
 

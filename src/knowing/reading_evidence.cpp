@@ -11,26 +11,32 @@ namespace {
 
 using WordSet = std::unordered_set<std::string>;
 
+constexpr int kMostHits = 200;  // of one term: more say nothing new and cost words x hits
+
 // Words about the picture or the act of reading it: they label nothing.
 const WordSet& idle_words() {
   static const WordSet set = {
-      "picture", "image",   "photo",    "page",   "document", "shown",  "show",     "shows",
-      "given",   "mentioned", "written", "printed", "displayed", "depicted", "see", "find",
-      "tell",    "describe", "says",    "say",    "said",     "belongs", "represent", "represents",
-      "represented", "indicate", "indicates", "mean", "means", "part", "side", "top", "bottom",
-      "left",    "right",   "upper",    "lower",  "topmost",  "leftmost", "rightmost",
-      "bottommost", "middle", "following", "missing", "missed", "data", "according", "based",
-      "value",   "percentage", "percent", "bar", "bars", "line", "lines", "graph", "chart",
-      "segment", "section", "pie", "color", "colour", "largest", "smallest", "highest", "lowest",
-      "biggest", "longest", "shortest", "most", "least", "first", "last", "all", "people",
-      "respondents", "opinion", "opinions", "category", "answering", "choosing"};
+      "picture",     "image",      "photo",     "page",        "document",   "shown",
+      "show",        "shows",      "given",     "mentioned",   "written",    "printed",
+      "displayed",   "depicted",   "see",       "find",        "tell",       "describe",
+      "says",        "say",        "said",      "belongs",     "represent",  "represents",
+      "represented", "indicate",   "indicates", "mean",        "means",      "part",
+      "side",        "top",        "bottom",    "left",        "right",      "upper",
+      "lower",       "topmost",    "leftmost",  "rightmost",   "bottommost", "middle",
+      "following",   "missing",    "missed",    "data",        "according",  "based",
+      "value",       "percentage", "percent",   "bar",         "bars",       "line",
+      "lines",       "graph",      "chart",     "segment",     "section",    "pie",
+      "color",       "colour",     "largest",   "smallest",    "highest",    "lowest",
+      "biggest",     "longest",    "shortest",  "most",        "least",      "first",
+      "last",        "all",        "people",    "respondents", "opinion",    "opinions",
+      "category",    "answering",  "choosing"};
   return set;
 }
 
 // Kinds of documents: context ("in the invoice") rather than label, unless nothing else is asked.
 const WordSet& frame_words() {
-  static const WordSet set = {"invoice", "receipt", "form",  "letter", "table",  "figure",
-                              "bill",    "memo",    "report", "voucher", "slip", "paper"};
+  static const WordSet set = {"invoice", "receipt", "form",   "letter",  "table", "figure",
+                              "bill",    "memo",    "report", "voucher", "slip",  "paper"};
   return set;
 }
 
@@ -79,7 +85,31 @@ std::vector<float> phrase_support(const Page& page, const Found& found) {
   return out;
 }
 
-// How strongly a label at `from` speaks about a word at `to`, by direction and distance.
+float relation(const Page& page, int from, int to, bool choice) {
+  const Token& label = page.words[from];
+  const Token& word = page.words[to];
+  const float width = std::max(1.0F, page.bounds.width());
+  if (label.phrase == word.phrase) {
+    const int steps = word.place - label.place;
+    if (choice && page.phrases[word.phrase].words.size() > 5) return 0.1F;
+    if (steps > 0) return 1.0F - 0.02F * static_cast<float>(std::min(steps, 15));
+    return 0.55F;
+  }
+  const Phrase& phrase = page.phrases[label.phrase];
+  float best = across(label.box, word.box, page.height, width);
+  // A label of a few words stands for its whole cell, and one of a few lines for its whole block.
+  if (phrase.words.size() <= 6) {
+    best = std::max(best, across(phrase.box, word.box, page.height, width));
+    const int lines = page.block_lines[phrase.block];
+    if (lines >= 2 && lines <= 4 && page.phrases[word.phrase].block != phrase.block)
+      best =
+          std::max(best, 0.85F * across(page.blocks[phrase.block], word.box, page.height, width));
+  }
+  return best;
+}
+
+}  // namespace
+
 float across(const Box& from, const Box& to, float line, float width) {
   const float from_centre = 0.5F * (from.y0 + from.y1);
   const float to_centre = 0.5F * (to.y0 + to.y1);
@@ -100,29 +130,6 @@ float across(const Box& from, const Box& to, float line, float width) {
   return 0.15F + 0.35F * std::exp(-std::max(0.0F, up) / 3.0F);
 }
 
-float relation(const Page& page, int from, int to) {
-  const Token& label = page.words[from];
-  const Token& word = page.words[to];
-  const float width = std::max(1.0F, page.bounds.width());
-  if (label.phrase == word.phrase) {
-    const int steps = word.place - label.place;
-    if (steps > 0) return 1.0F - 0.02F * static_cast<float>(std::min(steps, 15));
-    return 0.55F;
-  }
-  const Phrase& phrase = page.phrases[label.phrase];
-  float best = across(label.box, word.box, page.height, width);
-  // A label of a few words stands for its whole cell, and one of a few lines for its whole block.
-  if (phrase.words.size() <= 6) {
-    best = std::max(best, across(phrase.box, word.box, page.height, width));
-    const int lines = page.block_lines[phrase.block];
-    if (lines >= 2 && lines <= 4 && page.phrases[word.phrase].block != phrase.block)
-      best = std::max(best, 0.85F * across(page.blocks[phrase.block], word.box, page.height, width));
-  }
-  return best;
-}
-
-}  // namespace
-
 Found find_terms(const Page& page, const Query& query) {
   Found found;
   found.terms = terms_of(query);
@@ -130,9 +137,14 @@ Found find_terms(const Page& page, const Query& query) {
   for (size_t t = 0; t < found.terms.size(); ++t) {
     Term& term = found.terms[t];
     float mass = 0;
+    std::vector<float> alikes(page.words.size());
+    for (size_t w = 0; w < page.words.size(); ++w) alikes[w] = best_match(term, page.words[w]);
+    // Where the word itself stands on the page, words that merely resemble it are other words.
+    const bool exact = *std::max_element(alikes.begin(), alikes.end()) >= 0.95F;
+    int hits = 0;
     for (size_t w = 0; w < page.words.size(); ++w) {
-      const float alike = best_match(term, page.words[w]);
-      if (alike < 0.5F) continue;
+      const float alike = exact && alikes[w] < 0.9F ? 0.7F * alikes[w] : alikes[w];
+      if (alikes[w] < 0.5F || ++hits > kMostHits) continue;
       const float strength = alike * (0.6F + 0.4F * page.words[w].confidence);
       found.hits.push_back({static_cast<int>(t), static_cast<int>(w), strength});
       found.matched[w] = std::max(found.matched[w], strength * std::min(1.0F, 2 * term.weight));
@@ -144,10 +156,11 @@ Found find_terms(const Page& page, const Query& query) {
 }
 
 std::vector<float> label_evidence(const Page& page, const Found& found, const Query& query) {
-  (void)query;
+  const bool choice = is_choice(query);
   const size_t n = page.words.size();
   const std::vector<float> support = phrase_support(page, found);
-  const float best_support = support.empty() ? 0 : *std::max_element(support.begin(), support.end());
+  const float best_support =
+      support.empty() ? 0 : *std::max_element(support.begin(), support.end());
   std::vector<float> total(n, 0);
   std::vector<float> of_term(n);
   float all = 0;
@@ -163,7 +176,7 @@ std::vector<float> label_evidence(const Page& page, const Found& found, const Qu
       for (size_t w = 0; w < n; ++w) {
         if (static_cast<int>(w) == hit.word) continue;
         of_term[w] =
-            std::max(of_term[w], strength * relation(page, hit.word, static_cast<int>(w)));
+            std::max(of_term[w], strength * relation(page, hit.word, static_cast<int>(w), choice));
       }
     }
     for (size_t w = 0; w < n; ++w) total[w] += found.terms[t].weight * of_term[w];

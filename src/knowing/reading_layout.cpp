@@ -21,30 +21,40 @@ Box unite(const Box& a, const Box& b) {
   return {std::min(a.x0, b.x0), std::min(a.y0, b.y0), std::max(a.x1, b.x1), std::max(a.y1, b.y1)};
 }
 
+// Dashes and dots are lower than letters: for linking they stand in a box of a line's height.
+Box line_box(const Token& word, float line) {
+  Box box = word.box;
+  if (box.height() >= 0.5F * line || word.look.letters + word.look.digits > 0) return box;
+  const float centre = 0.5F * (box.y0 + box.y1);
+  return {box.x0, centre - 0.5F * line, box.x1, centre + 0.5F * line};
+}
+
 // The word that continues each word to the right, -1 at a phrase's end. Words are visited in
 // vertical order so that only neighbours in y are compared.
-std::vector<int> successors(const std::vector<Token>& words) {
-  const size_t n = words.size();
+std::vector<int> successors(const Page& page) {
+  const size_t n = page.words.size();
+  std::vector<Box> boxes;
+  boxes.reserve(n);
+  for (const Token& word : page.words) boxes.push_back(line_box(word, page.height));
   std::vector<int> by_top(n);
   std::iota(by_top.begin(), by_top.end(), 0);
-  std::sort(by_top.begin(), by_top.end(), [&](int a, int b) {
-    return std::pair(words[a].box.y0, a) < std::pair(words[b].box.y0, b);
-  });
+  std::sort(by_top.begin(), by_top.end(),
+            [&](int a, int b) { return std::pair(boxes[a].y0, a) < std::pair(boxes[b].y0, b); });
   float tallest = 0;
-  for (const Token& word : words) tallest = std::max(tallest, word.box.height());
+  for (const Box& box : boxes) tallest = std::max(tallest, box.height());
   std::vector<int> next(n, -1);
   std::vector<float> next_gap(n, 0);
   std::vector<int> previous(n, -1);
   std::vector<float> previous_gap(n, 0);
   for (size_t i = 0; i < n; ++i) {
     const int a = by_top[i];
-    const Box& left = words[a].box;
+    const Box& left = boxes[a];
     // Everything that begins above this word's lower edge and may still reach it.
     const auto begin = std::lower_bound(by_top.begin(), by_top.end(), left.y0 - tallest,
-                                        [&](int w, float y) { return words[w].box.y0 < y; });
-    for (auto it = begin; it != by_top.end() && words[*it].box.y0 < left.y1; ++it) {
+                                        [&](int w, float y) { return boxes[w].y0 < y; });
+    for (auto it = begin; it != by_top.end() && boxes[*it].y0 < left.y1; ++it) {
       const int b = *it;
-      const Box& right = words[b].box;
+      const Box& right = boxes[b];
       if (b == a || right.x0 < left.x0 || (right.x0 == left.x0 && b < a)) continue;
       const float small = std::min(left.height(), right.height());
       const float large = std::max(left.height(), right.height());
@@ -72,7 +82,7 @@ std::vector<int> successors(const std::vector<Token>& words) {
 }
 
 void build_phrases(Page& page) {
-  const std::vector<int> next = successors(page.words);
+  const std::vector<int> next = successors(page);
   std::vector<char> has_previous(page.words.size(), 0);
   for (const int b : next) {
     if (b >= 0) has_previous[b] = 1;

@@ -15,15 +15,15 @@ bool asks(const Query& query, std::initializer_list<const char*> words) {
 }
 
 struct PhraseLook {
-  float letters = 0;   // share of letters among letters and digits
-  float capital = 0;   // mean over words with letters
+  float letters = 0;  // share of letters among letters and digits
+  float capital = 0;  // mean over words with letters
   bool legal = false;
   bool street = false;
   bool person = false;
-  float size = 1;      // type size relative to the page's
-  float top = 0;       // 1 at the top of the page .. 0 at the bottom
-  int words = 0;       // with two letters or more
-  int rank = 0;        // from the top, among phrases with letters
+  float size = 1;  // type size relative to the page's
+  float top = 0;   // 1 at the top of the page .. 0 at the bottom
+  int words = 0;   // with two letters or more
+  int rank = 0;    // from the top, among phrases with letters
 };
 
 std::vector<PhraseLook> look_at_phrases(const Page& page) {
@@ -63,15 +63,27 @@ std::vector<PhraseLook> look_at_phrases(const Page& page) {
   return out;
 }
 
+// Per phrase: the share of its words that the question itself uses.
+std::vector<float> share_asked(const Page& page, const Found& found) {
+  std::vector<float> out(page.phrases.size(), 0);
+  for (size_t p = 0; p < page.phrases.size(); ++p) {
+    for (const int w : page.phrases[p].words) out[p] += found.matched[w];
+    out[p] = std::min(1.0F, out[p] / static_cast<float>(page.phrases[p].words.size()));
+  }
+  return out;
+}
+
 float numeric_prior(const Look& look, const Query& query) {
   switch (query.answer) {
-    case AnswerKind::money: return std::max({look.money, 0.35F * look.number, 0.15F * look.code});
+    case AnswerKind::money:
+      return std::max({look.money, 0.35F * look.number, 0.15F * look.code});
     case AnswerKind::date: {
       if (asks(query, {"year"}))
         return std::max({look.year, 0.6F * look.date, 0.25F * look.number});
       return std::max({look.date, 0.5F * look.year, 0.2F * look.time, 0.2F * look.code});
     }
-    case AnswerKind::time: return std::max({look.time, 0.3F * look.date, 0.2F * look.number});
+    case AnswerKind::time:
+      return std::max({look.time, 0.3F * look.date, 0.2F * look.number});
     case AnswerKind::percent: {
       const float odd = look.year > 0 ? 0.25F : 1.0F;
       return odd * std::max(look.percent > 0.9F ? 1.0F : 1.3F * look.percent, 0.5F * look.number);
@@ -79,8 +91,10 @@ float numeric_prior(const Look& look, const Query& query) {
     case AnswerKind::number:
       return (look.year > 0 ? 0.5F : 1.0F) *
              std::max({look.number, look.code, 0.8F * look.phone, 0.6F * look.money});
-    case AnswerKind::phone: return std::max({look.phone, 0.5F * look.code, 0.2F * look.number});
-    default: return 0;
+    case AnswerKind::phone:
+      return std::max({look.phone, 0.5F * look.code, 0.2F * look.number});
+    default:
+      return 0;
   }
 }
 
@@ -100,8 +114,13 @@ float person_prior(const PhraseLook& look) {
   return value * (0.35F + 0.65F * look.capital) * (0.3F + 0.7F * look.letters);
 }
 
+// Labels and values have a few words; sentences are rarely answers.
+float brief(const PhraseLook& look) {
+  return look.words <= 5 ? 1.0F : look.words <= 8 ? 0.7F : 0.4F;
+}
+
 float place_prior(const PhraseLook& look) {
-  const float value = look.street ? 0.9F : 0.5F;
+  const float value = look.street ? 0.9F : 0.5F * brief(look);
   return value * (0.4F + 0.6F * look.capital) * (0.5F + 0.5F * look.letters);
 }
 
@@ -112,7 +131,7 @@ float title_prior(const PhraseLook& look) {
 }
 
 float text_prior(const PhraseLook& look) {
-  return (0.35F + 0.35F * look.letters) * (0.8F + 0.2F * look.capital);
+  return brief(look) * (0.35F + 0.35F * look.letters) * (0.8F + 0.2F * look.capital);
 }
 
 bool wants_company(const Query& query) {
@@ -135,19 +154,40 @@ float phrase_prior(const PhraseLook& look, const Query& query) {
 
 }  // namespace
 
-std::vector<float> kind_prior(const Page& page, const Query& query) {
+bool is_numeric(AnswerKind kind) {
+  return kind == AnswerKind::money || kind == AnswerKind::date || kind == AnswerKind::time ||
+         kind == AnswerKind::percent || kind == AnswerKind::number || kind == AnswerKind::phone;
+}
+
+bool is_choice(const Query& query) {
+  static constexpr const char* kNotNouns[] = {"is",  "are",  "was",  "were", "do",   "does",
+                                              "did", "the",  "a",    "an",   "of",   "in",
+                                              "has", "have", "will", "can",  "would"};
+  for (size_t i = 0; i + 1 < query.words.size(); ++i) {
+    if (query.words[i] == "which") return true;
+    if (query.words[i] != "what") continue;
+    return std::none_of(std::begin(kNotNouns), std::end(kNotNouns),
+                        [&](const char* word) { return query.words[i + 1] == word; });
+  }
+  return false;
+}
+
+std::vector<float> kind_prior(const Page& page, const Found& found, const Query& query) {
   std::vector<float> out(page.words.size(), 0);
+  const std::vector<float> repeats = share_asked(page, found);
+  const bool choice = is_choice(query);
   const std::vector<PhraseLook> phrases = look_at_phrases(page);
-  const bool numeric = query.answer == AnswerKind::money || query.answer == AnswerKind::date ||
-                       query.answer == AnswerKind::time || query.answer == AnswerKind::percent ||
-                       query.answer == AnswerKind::number || query.answer == AnswerKind::phone;
+  const bool numeric = is_numeric(query.answer);
   for (size_t w = 0; w < page.words.size(); ++w) {
     const Token& word = page.words[w];
     if (numeric) {
       // Misread or handwritten values still deserve something.
       out[w] = std::max(numeric_prior(word.look, query), 0.1F);
+      const bool value = query.answer == AnswerKind::percent || query.answer == AnswerKind::number;
+      if (value && phrases[word.phrase].words >= 5) out[w] *= 0.35F;  // a number in a sentence
     } else {
       out[w] = phrase_prior(phrases[word.phrase], query);
+      if (choice) out[w] *= 1 - 0.7F * repeats[word.phrase];
     }
     out[w] = std::min(1.0F, out[w]);
   }

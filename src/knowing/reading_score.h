@@ -30,11 +30,23 @@ Found find_terms(const Page& page, const Query& query);
 // from the left in its row, or from above in its column; other directions count less.
 std::vector<float> label_evidence(const Page& page, const Found& found, const Query& query);
 
+// Kinds whose answers are single words with a look of their own.
+bool is_numeric(AnswerKind kind);
+
+// "which side ...", "what age group ...": one of several short labels is wanted, and not the
+// sentence that repeats the question.
+bool is_choice(const Query& query);
+
+// How strongly a label at `from` speaks about something at `to`, in [0,1]: most to the right in
+// its row, then below in its column, less to the left and above. `line` is the height of a line
+// and `width` that of the page.
+float across(const Box& from, const Box& to, float line, float width);
+
 // Per word, in [0,1]: how well its look, size and place suit the kind of answer.
-std::vector<float> kind_prior(const Page& page, const Query& query);
+std::vector<float> kind_prior(const Page& page, const Found& found, const Query& query);
 
 // Per word, factors around 1 from words like "top", "bottom right", "first", "largest", and from
 // look-alikes ("cash" beside an amount when the total is asked for).
-std::vector<float> hints(const Page& page, const Found& found, const Query& query);
+std::vector<float> hints(const Page& page, const Query& query);
 
 }  // namespace arrcoc::reading

@@ -35,8 +35,10 @@ void require(const heif_error& error, const std::string& name) {
   if (error.code == heif_error_Ok) return;
   const bool missing =
       error.code == heif_error_Unsupported_feature || error.code == heif_error_Unsupported_filetype;
+  const std::string reason = error.message != nullptr ? error.message : "";
   throw Error(missing ? ErrorCode::unsupported : ErrorCode::bad_image,
-              name + (missing ? ": unsupported HEIC: " : ": broken HEIC: ") + error.message);
+              name + (missing ? ": unsupported HEIC: " : ": broken HEIC: ") +
+                  reason.substr(0, reason.find('\n')));
 }
 
 struct Opened {

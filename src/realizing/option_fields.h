@@ -26,6 +26,10 @@ void visit_fields(Options& o, F&& f) {
   f("falloff", "smooth level of detail around hotspots, native pixels", o.allocate.falloff);
   f("variance_threshold", "variance-split: split above this", o.allocate.variance_threshold);
   f("top_k", "top-k: cells", o.allocate.top_k);
+  f("curve", "positions: relevance to tokens by linear, power, exponential or sigmoid",
+    o.allocate.curve);
+  f("steepness", "positions: steepness of the power curve", o.allocate.steepness);
+  f("quantise", "positions: only the levels 64, 128, 256, 384, 400", o.allocate.quantise);
   f("temperature", "soft: temperature", o.allocate.temperature);
   f("max_crops", "zoom: rectangles besides the glance", o.allocate.max_crops);
   f("token_pixels", "zoom: pixels along one token of the target model", o.allocate.token_pixels);

@@ -81,7 +81,7 @@ at::Tensor area_pool(const at::Tensor& maps, int64_t rows, int64_t cols) {
 at::Tensor min_max(const at::Tensor& maps) {
   const at::Tensor low = maps.amin({-2, -1}, true);
   const at::Tensor span = maps.amax({-2, -1}, true) - low;
-  return (maps - low) / at::where(span > 1e-12, span, at::ones_like(span));
+  return (maps - low) / at::where(span > 1e-5, span, at::ones_like(span));
 }
 
 at::Tensor stencil_ops(const at::Tensor& gray) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "arrcoc/error.h"
 #include "attending/curves.h"
 #include "attending/strategies.h"

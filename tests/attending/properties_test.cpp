@@ -151,7 +151,7 @@ void expect_no_detail_lost(const Case& each, const AllocateOptions& options, int
 }
 
 TEST(Quadtree, MoreBudgetNeverLosesDetailWhereRelevanceIsHighest) {
-  for (const Case& each : cases(120, 13)) {
+  for (const Case& each : cases(70, 13)) {
     AllocateOptions options;
     options.falloff = each.options.falloff;
     expect_no_detail_lost(each, options, 270);
@@ -159,7 +159,7 @@ TEST(Quadtree, MoreBudgetNeverLosesDetailWhereRelevanceIsHighest) {
 }
 
 TEST(Quadtree, MoreBudgetNeverLosesDetailInBalancedTrees) {
-  for (const Case& each : cases(120, 14)) {
+  for (const Case& each : cases(70, 14)) {
     AllocateOptions options;
     options.balanced = true;
     expect_no_detail_lost(each, options, 270);

@@ -55,6 +55,7 @@ INSTANTIATE_TEST_SUITE_P(
                     KindCase{"What is the title of the graph?", AnswerKind::text},
                     KindCase{"What color is the car?", AnswerKind::colour},
                     KindCase{"What is the colour of the door?", AnswerKind::colour},
+                    KindCase{"4, 8, __, 16: find the missing one", AnswerKind::number},
                     KindCase{"Is there a dog?", AnswerKind::any},
                     KindCase{"Describe the scene.", AnswerKind::any}));
 

@@ -72,6 +72,30 @@ cv::Mat noise(int width, int height, uint64_t seed) {
   return out;
 }
 
+cv::Mat face() {
+  cv::Mat out(256, 320, CV_8UC3, cv::Scalar(95, 110, 120));
+  const auto oval = [&](int x, int y, int rx, int ry, const cv::Scalar& colour, int from = 0,
+                        int to = 360, int thickness = -1) {
+    cv::ellipse(out, {x, y}, {rx, ry}, 0, from, to, colour, thickness, cv::LINE_AA);
+  };
+  oval(160, 128, 62, 84, {225, 190, 165});        // skin
+  oval(160, 72, 64, 42, {50, 38, 30}, 180, 360);  // hair
+  for (int side : {-1, 1}) {
+    const int x = 160 + side * 25;
+    oval(x, 104, 16, 5, {70, 50, 40}, 180, 360, 5);  // brow
+    oval(x, 116, 13, 8, {150, 115, 100});            // socket
+    oval(x, 117, 10, 5, {235, 235, 235});            // eye
+    oval(x, 117, 5, 5, {40, 30, 25});                // pupil
+    oval(160 + side * 34, 145, 12, 9, {235, 200, 180});
+  }
+  oval(160, 138, 7, 16, {238, 205, 180});  // nose
+  oval(160, 155, 11, 4, {160, 120, 100}, 0, 180, 3);
+  oval(160, 178, 22, 7, {150, 70, 70});  // mouth
+  cv::line(out, {139, 177}, {181, 177}, {90, 40, 40}, 2, cv::LINE_AA);
+  cv::GaussianBlur(out, out, cv::Size(), 2.2);
+  return out;
+}
+
 cv::Mat pixels(const arrcoc::Picture& picture) {
   cv::Mat planes[3];
   for (int c = 0; c < 3; ++c) {

@@ -18,6 +18,10 @@ using Blob = std::vector<uint8_t>;
 cv::Mat pattern(int width, int height);
 cv::Mat noise(int width, int height, uint64_t seed);
 
+// A drawn face, 320x256, that OpenCV's frontal cascades take for one; its features lie within
+// (110,70)-(210,190).
+cv::Mat face();
+
 // The picture as decoded, interleaved RGB.
 cv::Mat pixels(const arrcoc::Picture& picture);
 // Largest absolute difference of any value; -1 when the sizes differ.

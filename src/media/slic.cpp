@@ -1,0 +1,152 @@
+// SLIC superpixels (Achanta et al. 2012): k-means in (L, a, b, x, y) with a window of two grid
+// steps. Written out because ximgproc's takes 40 ms for 320x320 on two cores.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <opencv2/imgproc.hpp>
+
+#include "media/vision.h"
+
+namespace arrcoc::media {
+
+namespace {
+
+struct Centre {
+  double l = 0, a = 0, b = 0, x = 0, y = 0;
+};
+
+constexpr int kRounds = 6;
+
+// One pixel's label is the centre with the smallest colour^2 + (distance/step)^2 compactness^2.
+void assign(const cv::Mat (&lab)[3], const std::vector<Centre>& centres, double step,
+            float compactness, cv::Mat& labels, cv::Mat& best) {
+  best.setTo(std::numeric_limits<float>::max());
+  const auto weight = static_cast<float>(compactness * compactness / (step * step));
+  const int reach = static_cast<int>(std::ceil(step * 1.5));
+  for (size_t k = 0; k < centres.size(); ++k) {
+    const Centre& centre = centres[k];
+    const int x0 = std::max(0, static_cast<int>(centre.x) - reach);
+    const int x1 = std::min(labels.cols, static_cast<int>(centre.x) + reach + 1);
+    const int y0 = std::max(0, static_cast<int>(centre.y) - reach);
+    const int y1 = std::min(labels.rows, static_cast<int>(centre.y) + reach + 1);
+    const auto cl = static_cast<float>(centre.l);
+    const auto ca = static_cast<float>(centre.a);
+    const auto cb = static_cast<float>(centre.b);
+    const auto cx = static_cast<float>(centre.x);
+    for (int y = y0; y < y1; ++y) {
+      const float* l = lab[0].ptr<float>(y);
+      const float* a = lab[1].ptr<float>(y);
+      const float* b = lab[2].ptr<float>(y);
+      float* nearest = best.ptr<float>(y);
+      int* label = labels.ptr<int>(y);
+      const auto dy = static_cast<float>(y - centre.y);
+      const float down = dy * dy;
+      for (int x = x0; x < x1; ++x) {
+        const float dl = l[x] - cl;
+        const float da = a[x] - ca;
+        const float db = b[x] - cb;
+        const float dx = static_cast<float>(x) - cx;
+        const float d = dl * dl + da * da + db * db + weight * (dx * dx + down);
+        const bool closer = d < nearest[x];
+        label[x] = closer ? static_cast<int>(k) : label[x];
+        nearest[x] = closer ? d : nearest[x];
+      }
+    }
+  }
+}
+
+void move(const cv::Mat (&lab)[3], const cv::Mat& labels, std::vector<Centre>& centres) {
+  std::vector<Centre> sum(centres.size());
+  std::vector<int> count(centres.size(), 0);
+  for (int y = 0; y < labels.rows; ++y) {
+    const int* label = labels.ptr<int>(y);
+    const float* l = lab[0].ptr<float>(y);
+    const float* a = lab[1].ptr<float>(y);
+    const float* b = lab[2].ptr<float>(y);
+    for (int x = 0; x < labels.cols; ++x) {
+      Centre& s = sum[label[x]];
+      s.l += l[x], s.a += a[x], s.b += b[x], s.x += x, s.y += y;
+      ++count[label[x]];
+    }
+  }
+  for (size_t k = 0; k < centres.size(); ++k) {
+    if (count[k] == 0) continue;  // an empty cluster waits where it is
+    const double n = count[k];
+    centres[k] = {sum[k].l / n, sum[k].a / n, sum[k].b / n, sum[k].x / n, sum[k].y / n};
+  }
+}
+
+// Renumbers so that every label is one 4-connected region; regions below `least` pixels join the
+// neighbour met before them in raster order.
+Segments connect(const cv::Mat& labels, int least) {
+  Segments out;
+  out.labels = cv::Mat(labels.size(), CV_32SC1, cv::Scalar(-1));
+  std::vector<cv::Point> region;
+  for (int y = 0; y < labels.rows; ++y) {
+    for (int x = 0; x < labels.cols; ++x) {
+      if (out.labels.at<int>(y, x) >= 0) continue;
+      const int old = labels.at<int>(y, x);
+      int neighbour = -1;
+      if (x > 0) neighbour = out.labels.at<int>(y, x - 1);
+      if (y > 0) neighbour = out.labels.at<int>(y - 1, x);
+      region.assign(1, {x, y});
+      out.labels.at<int>(y, x) = out.count;
+      for (size_t i = 0; i < region.size(); ++i) {
+        const cv::Point p = region[i];
+        for (const cv::Point d : {cv::Point(1, 0), {-1, 0}, {0, 1}, {0, -1}}) {
+          const cv::Point q = p + d;
+          if (q.x < 0 || q.y < 0 || q.x >= labels.cols || q.y >= labels.rows) continue;
+          if (out.labels.at<int>(q) >= 0 || labels.at<int>(q) != old) continue;
+          out.labels.at<int>(q) = out.count;
+          region.push_back(q);
+        }
+      }
+      if (static_cast<int>(region.size()) < least && neighbour >= 0) {
+        for (const cv::Point& p : region) out.labels.at<int>(p) = neighbour;
+      } else {
+        ++out.count;
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Segments slic(const cv::Mat (&rgb)[3], int wanted, float compactness) {
+  cv::Mat merged;
+  cv::merge(rgb, 3, merged);
+  cv::cvtColor(merged, merged, cv::COLOR_RGB2Lab);  // float: L 0..100
+  cv::Mat lab[3];
+  cv::split(merged, lab);
+  const int h = merged.rows;
+  const int w = merged.cols;
+
+  // A grid of whole cells, as square as the picture allows.
+  const double step = std::max(1.0, std::sqrt(static_cast<double>(w) * h / wanted));
+  const int across = std::clamp(static_cast<int>(std::lround(w / step)), 1, w);
+  const int down = std::clamp(static_cast<int>(std::lround(h / step)), 1, h);
+  std::vector<Centre> centres;
+  cv::Mat labels(h, w, CV_32SC1);
+  for (int r = 0; r < down; ++r) {
+    for (int c = 0; c < across; ++c) {
+      const int x = static_cast<int>((c + 0.5) * w / across);
+      const int y = static_cast<int>((r + 0.5) * h / down);
+      centres.push_back({lab[0].at<float>(y, x), lab[1].at<float>(y, x), lab[2].at<float>(y, x),
+                         static_cast<double>(x), static_cast<double>(y)});
+    }
+  }
+  // Pixels that no window reaches keep the label of their grid cell.
+  for (int y = 0; y < h; ++y) {
+    for (int x = 0; x < w; ++x) labels.at<int>(y, x) = y * down / h * across + x * across / w;
+  }
+  const double cell = std::max(static_cast<double>(w) / across, static_cast<double>(h) / down);
+  cv::Mat best(h, w, CV_32FC1);
+  for (int round = 0; round < kRounds; ++round) {
+    assign(lab, centres, cell, compactness, labels, best);
+    move(lab, labels, centres);
+  }
+  return connect(labels, std::max(1, static_cast<int>(step * step / 4)));
+}
+
+}  // namespace arrcoc::media

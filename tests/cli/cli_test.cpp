@@ -1,0 +1,202 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
+
+#include "cli/process.h"
+
+using namespace arrcoc::test;
+using nlohmann::json;
+
+namespace {
+
+// A page with a red box and some lines; the format follows the extension.
+void draw(const std::string& path, int width = 640, int height = 480) {
+  cv::Mat page(height, width, CV_8UC3, cv::Scalar(235, 235, 235));
+  cv::rectangle(page, {width / 10, height / 10}, {width / 4, height / 4}, {20, 20, 220},
+                cv::FILLED);
+  for (int y = height / 2; y < height - 20; y += 30) {
+    cv::putText(page, "TOTAL 12.90", {width / 8, y}, cv::FONT_HERSHEY_SIMPLEX, 0.6, {30, 30, 30}, 1,
+                cv::LINE_AA);
+  }
+  ASSERT_TRUE(cv::imwrite(path, page));
+}
+
+void expect_one_line_error(const Outcome& o, const std::string& part = "") {
+  EXPECT_TRUE(o.code == 1 || o.code == 2) << o.code << " " << o.err;
+  EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
+  EXPECT_NE(o.err.find(part), std::string::npos) << o.err;
+  EXPECT_EQ(o.out, "");
+}
+
+class Cli : public ::testing::Test {
+ protected:
+  void SetUp() override { draw(folder / "page.png"); }
+  Folder folder;
+  std::string page() const { return folder / "page.png"; }
+};
+
+}  // namespace
+
+TEST_F(Cli, LookPrintsTheWholeJson) {
+  Outcome o = arrcoc("look " + page() + " 'What is the red thing?' --budget 100 --json");
+  ASSERT_EQ(o.code, 0) << o.err;
+  json j = json::parse(o.out);
+  EXPECT_EQ(j["image"]["width"], 640);
+  EXPECT_EQ(j["image"]["height"], 480);
+  EXPECT_EQ(j["question"], "What is the red thing?");
+  EXPECT_EQ(j["budget"], 100);
+  EXPECT_LE(j["tokens"].get<int>(), 100);
+  EXPECT_EQ(j["leaves"].size(), j["tokens"].get<size_t>());
+  EXPECT_EQ(j["map"]["values"].size(),
+            j["map"]["rows"].get<size_t>() * j["map"]["cols"].get<size_t>());
+  for (const char* key : {"weights", "tensions", "milliseconds", "fallbacks"}) {
+    EXPECT_TRUE(j.contains(key)) << key;
+  }
+  // The leaves tile the picture exactly once.
+  double area = 0;
+  for (const json& l : j["leaves"]) {
+    const int size = l["size"];
+    EXPECT_EQ(size, 16 << l["level"].get<int>());
+    const int x = l["x"], y = l["y"];
+    area += (std::min(640, x + size) - x) * (std::min(480, y + size) - y);
+  }
+  EXPECT_EQ(area, 640 * 480);
+}
+
+TEST_F(Cli, SameSeedSameBytesOnOneAndTwoThreads) {
+  const std::string args = page() + " 'the text at the bottom' --json --heatmap ";
+  Outcome one = arrcoc("--threads 1 look " + args + folder / "a.png");
+  Outcome two = arrcoc("--threads 2 look " + args + folder / "b.png");
+  ASSERT_EQ(one.code, 0) << one.err;
+  json a = json::parse(one.out);
+  json b = json::parse(two.out);
+  EXPECT_EQ(a["leaves"], b["leaves"]);
+  EXPECT_EQ(a["map"], b["map"]);
+  EXPECT_EQ(slurp(folder / "a.png"), slurp(folder / "b.png"));
+  EXPECT_GT(slurp(folder / "a.png").size(), 1000u);
+}
+
+TEST_F(Cli, ReadsStandardInputAndWritesAllPictures) {
+  Outcome o = arrcoc("look - 'what?' --heatmap " + folder / "h.png" + " --seen " +
+                         folder / "s.png" + " --relevance " + folder / "r.png",
+                     "cat " + page() + " |");
+  ASSERT_EQ(o.code, 0) << o.err;
+  for (const char* name : {"h.png", "s.png", "r.png"}) {
+    EXPECT_FALSE(cv::imread(folder / name).empty()) << name;
+  }
+  EXPECT_NE(o.out.find("tokens"), std::string::npos);
+}
+
+TEST_F(Cli, FullChannelsAndEveryPolicyRun) {
+  for (const char* policy : {"full", "lexical", "text", "saliency", "breadth-first", "random"}) {
+    Outcome o = arrcoc("look " + page() + " 'What is the total?' --json --policy " + policy);
+    ASSERT_EQ(o.code, 0) << policy << o.err;
+    EXPECT_LE(json::parse(o.out)["tokens"].get<int>(), 180);
+  }
+  Outcome o = arrcoc("look " + page() + " 'x y' --json --channels 40 --statistics");
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(json::parse(o.out)["statistics"][0]["shape"][0], 40);
+}
+
+TEST_F(Cli, ZoomGivesCropsUnderTheBudget) {
+  Outcome o = arrcoc("look " + page() + " 'the red thing' --allocator zoom --budget 120 --json");
+  ASSERT_EQ(o.code, 0) << o.err;
+  json j = json::parse(o.out);
+  EXPECT_LE(j["tokens"].get<int>(), 120);
+  EXPECT_GE(j["crops"].size(), 1u);
+}
+
+TEST_F(Cli, BadInputIsOneLineAndNonZero) {
+  const std::string good = "look " + page() + " 'what?' ";
+  expect_one_line_error(arrcoc("look " + folder / "none.png" + " 'what?'"), "none.png");
+  expect_one_line_error(arrcoc("look " + folder.path() + " 'what?'"));
+  expect_one_line_error(arrcoc("look " + page() + " ''"), "question");
+  expect_one_line_error(arrcoc("look " + page() + " '   '"), "question");
+  expect_one_line_error(arrcoc("look " + page() + " \"$(printf 'a\\377b')\""), "UTF-8");
+  expect_one_line_error(arrcoc("look " + page() + " \"$(head -c 100000 /dev/zero | tr '\\0' a)\""),
+                        "bytes");
+  expect_one_line_error(arrcoc(good + "--policy nobody"), "nobody");
+  expect_one_line_error(arrcoc(good + "--allocator nobody"), "nobody");
+  expect_one_line_error(arrcoc(good + "--channels 41"), "41");
+  expect_one_line_error(arrcoc(good + "--budget 0"), "0");
+  expect_one_line_error(arrcoc(good + "--budget lots"), "lots");
+  expect_one_line_error(arrcoc(good + "--no-such-flag"), "no-such-flag");
+  expect_one_line_error(arrcoc(good + "--max-megapixels 0.1"), "megapixel");
+  expect_one_line_error(arrcoc("look " + page()), "question");
+  expect_one_line_error(arrcoc("dance"), "");
+  expect_one_line_error(arrcoc("eval --data " + folder.path()), "items.jsonl");
+}
+
+TEST_F(Cli, BrokenPicturesAreRefused) {
+  draw(folder / "whole.jpg");
+  const std::string whole = slurp(folder / "whole.jpg");
+  std::ofstream(folder / "half.jpg", std::ios::binary) << whole.substr(0, whole.size() / 2);
+  std::ofstream(folder / "empty.png");
+  std::ofstream(folder / "text.png") << "this is no picture";
+  for (const char* name : {"half.jpg", "empty.png", "text.png"}) {
+    expect_one_line_error(arrcoc("look " + folder / name + " 'what?'"), name);
+  }
+}
+
+TEST_F(Cli, NothingIsWrittenHalf) {
+  const std::string look = "look " + page() + " 'what?' --heatmap ";
+  expect_one_line_error(arrcoc(look + folder / "no/such/folder/h.png"), "folder");
+  std::ofstream(folder / "kept.png") << "old";
+  expect_one_line_error(arrcoc(look + folder / "kept.png" + " --budget nonsense"), "nonsense");
+  EXPECT_EQ(slurp(folder / "kept.png"), "old");
+  Outcome full = arrcoc("look " + page() + " 'what?' --json; exit", "");
+  EXPECT_EQ(full.code, 0);
+}
+
+TEST_F(Cli, AFullDiskIsAnErrorNotSilence) {
+  const std::string line = std::string(ARRCOC_BINARY) + " look " + page() +
+                           " 'what?' --json >/dev/full 2>" + folder / "err";
+  const int status = std::system(line.c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  EXPECT_NE(slurp(folder / "err").find("standard output"), std::string::npos);
+}
+
+TEST_F(Cli, OptionsFromAFileAndUnknownKeysRefused) {
+  std::ofstream(folder / "o.json") << R"({"policy":"text","budget":70})";
+  Outcome o = arrcoc("look " + page() + " 'what?' --json --config " + folder / "o.json");
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(json::parse(o.out)["budget"], 70);
+  EXPECT_EQ(json::parse(o.out)["policy"], "text");
+  std::ofstream(folder / "bad.json") << R"({"colour":"red"})";
+  expect_one_line_error(arrcoc("look " + page() + " 'what?' --config " + folder / "bad.json"),
+                        "colour");
+}
+
+TEST_F(Cli, EvalMeasuresAFolderBesideItsBaselines) {
+  std::ofstream(folder / "items.jsonl")
+      << R"({"id":"a","image":"page.png","width":640,"height":480,"question":"What is the red thing?",)"
+      << R"("answer":"a box","answer_boxes":[[64,48,160,120]],"kind":"thing"})"
+      << "\n";
+  Outcome o = arrcoc("eval --data " + folder.path() + " --budget 180 --json");
+  ASSERT_EQ(o.code, 0) << o.err;
+  json j = json::parse(o.out);
+  EXPECT_EQ(j["questions"], 1);
+  EXPECT_LE(j["mean_tokens"].get<double>(), 180);
+  EXPECT_GT(j["answer_region_recall"].get<double>(), 0.5);
+  EXPECT_EQ(j["kinds"]["thing"]["questions"], 1);
+  for (const char* name : {"breadth-first", "random", "text"}) {
+    EXPECT_TRUE(j["baselines"][name].contains("answer_region_recall")) << name;
+  }
+  EXPECT_LT(j["baselines"]["breadth-first"]["answer_region_recall"].get<double>(), 0.5);
+  std::ofstream(folder / "items.jsonl") << "{broken\n";
+  expect_one_line_error(arrcoc("eval --data " + folder.path()), "items.jsonl:1");
+}
+
+TEST_F(Cli, InfoListsEveryStage) {
+  Outcome o = arrcoc("info --json");
+  ASSERT_EQ(o.code, 0) << o.err;
+  json j = json::parse(o.out);
+  EXPECT_TRUE(j["strategies"]["allocator"].contains("quadtree"));
+  EXPECT_TRUE(j["strategies"]["scorer"].contains("reader"));
+  EXPECT_TRUE(j["strategies"]["policy"].contains("lexical"));
+  EXPECT_TRUE(j["strategies"]["budget rule"].contains("auto"));
+  EXPECT_EQ(arrcoc("--version").code, 0);
+  EXPECT_EQ(arrcoc("--help").code, 0);
+}

@@ -1,0 +1,61 @@
+// Runs the real program and keeps what it said.
+#pragma once
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace arrcoc::test {
+
+struct Outcome {
+  int code = -1;  // 128 + signal when it was killed
+  std::string out;
+  std::string err;
+};
+
+// A fresh folder that goes away with the object.
+class Folder {
+ public:
+  Folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "arrcoc_test_XXXXXX").string();
+    path_ = ::mkdtemp(name.data());
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+inline std::string slurp(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+// Arguments are given as one shell line; `before` may pipe something in ("cat x |").
+inline Outcome arrcoc(const std::string& arguments, const std::string& before = "") {
+  Folder folder;
+  const std::string line = before + " " + ARRCOC_BINARY + " " + arguments + " >" + folder / "out" +
+                           " 2>" + folder / "err";
+  const int status = std::system(line.c_str());
+  Outcome o;
+  o.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  o.out = slurp(folder / "out");
+  o.err = slurp(folder / "err");
+  return o;
+}
+
+}  // namespace arrcoc::test

@@ -1,0 +1,60 @@
+// Writes small files of every format into a folder: fuzz_seeds DIR
+#include <cstdio>
+#include <filesystem>
+#include <opencv2/imgcodecs.hpp>
+
+#include "arrcoc/realize.h"
+#include "media/pictures.h"
+
+using namespace pictures;
+
+int main(int count, char** arguments) {
+  if (count != 2) {
+    std::fprintf(stderr, "usage: fuzz_seeds DIR\n");
+    return 2;
+  }
+  const std::filesystem::path folder = arguments[1];
+  const auto save = [&](const std::string& kind, const std::string& name, const Blob& bytes) {
+    std::filesystem::create_directories(folder / kind);
+    arrcoc::media::write_file((folder / kind / name).string(), bytes);
+  };
+  const auto text = [](const std::string& words) { return Blob(words.begin(), words.end()); };
+
+  const cv::Mat picture = noise(19, 13, 1);
+  const Blob jpeg = encoded(picture, ".jpg");
+  const Blob webp = encoded(picture, ".webp", {cv::IMWRITE_WEBP_QUALITY, 101});
+  save("decode", "plain.jpg", jpeg);
+  save("decode", "progressive.jpg", encoded(picture, ".jpg", {cv::IMWRITE_JPEG_PROGRESSIVE, 1}));
+  save("decode", "turned.jpg", jpeg_with_exif(jpeg, exif(6, true)));
+  save("decode", "cmyk.jpg",
+       cmyk_jpeg(cv::Mat(9, 9, CV_8UC4, cv::Scalar(9, 99, 200, 30)), Inks::ycck));
+  save("decode", "plain.png", encoded(picture, ".png"));
+  save("decode", "turned.png", png_with_exif(encoded(picture, ".png"), exif(8, false), true));
+  save("decode", "palette.png",
+       png(4, 1, {{0b00011011}},
+           {.colour_type = 3, .bits = 2, .palette = {{1, 2, 3}, {4, 5, 6}}, .transparent = {0}}));
+  save("decode", "lossless.webp", webp);
+  save("decode", "lossy.webp", encoded(picture, ".webp", {cv::IMWRITE_WEBP_QUALITY, 50}));
+  save("decode", "turned.webp", webp_with_exif(webp, 19, 13, exif(3, false)));
+  save("decode", "little.tiff", tiff(picture));
+  save("decode", "big.tiff", tiff(picture, {.big_endian = true, .orientation = 5}));
+  save("decode", "lzw.tiff", encoded(picture, ".tiff"));
+  save("decode", "plain.bmp", encoded(picture, ".bmp"));
+  save("decode", "os2.bmp", bmp(12, 2, 2, 8, 0, Blob(12, 7), {3, 0, 0, 0, 1, 2, 0, 0}));
+  save("decode", "rle8.bmp",
+       bmp(40, 2, 2, 8, 1, Blob(16, 7), {1, 3, 1, 0, 0, 0, 0, 3, 1, 2, 3, 0, 0, 1}));
+  save("decode", "rle4.bmp",
+       bmp(40, 2, 2, 4, 2, Blob(16, 7), {2, 0x30, 0, 2, 0, 1, 2, 0x12, 0, 1}));
+  save("decode", "masks.bmp", bmp(108, 2, 2, 16, 3, {}, Blob(8, 9), {0xF800, 0x07E0, 0x001F, 0}));
+  save("decode", "page.pdf", pdf(30, 20, cv::Rect(5, 5, 10, 10), {1, 0, 0}));
+  const Blob apple = heic(pattern(64, 64));
+  if (!apple.empty()) save("decode", "plain.heic", apple);
+
+  save("query", "money", text("What is the total of the invoice in $?"));
+  save("query", "unicode", text("Wie groß ist das Café – heute, 14:30?"));
+  save("query", "vague", text("describe this"));
+  save("options", "default.json", text(arrcoc::to_json({})));
+  save("options", "few.json",
+       text(R"({"policy":"lexical","budget":"180","frame":512,"enlarge":true})"));
+  return 0;
+}

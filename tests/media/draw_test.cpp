@@ -1,0 +1,202 @@
+// Drawings: sizes, colours where the tokens are, and the same picture every time.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <opencv2/imgproc.hpp>
+
+#include "arrcoc/error.h"
+#include "media/pictures.h"
+
+using namespace arrcoc;
+using namespace pictures;
+
+namespace {
+
+Picture grey_picture(int width, int height) {
+  return media::decode(encoded(cv::Mat(height, width, CV_8UC3, cv::Scalar(128, 128, 128)), ".png"));
+}
+
+// Level-0 patches in the top left corner of `fine` x `fine` native pixels, cells of `level`
+// elsewhere.
+Allocation corner(int width, int height, int fine, int level) {
+  Allocation out;
+  out.geometry = {width, height, 0};
+  const auto side = static_cast<int>(Geometry::side(level));
+  for (int y = 0; y < height; y += kPatch) {
+    for (int x = 0; x < width; x += kPatch) {
+      if (x < fine && y < fine) {
+        out.leaves.push_back({0, y / kPatch, x / kPatch, 1});
+      } else if (x % side == 0 && y % side == 0) {
+        out.leaves.push_back({level, y / side, x / side, 0});
+      }
+    }
+  }
+  out.budget.tokens = 400;
+  return out;
+}
+
+cv::Mat sheet(const at::Tensor& drawing) {
+  Picture picture;
+  picture.rgb = drawing;
+  return pixels(picture);
+}
+
+media::DrawOptions plain() {
+  media::DrawOptions options;
+  options.legend = false;
+  options.quadtree = false;
+  return options;
+}
+
+double warmth(const cv::Mat& drawing, cv::Rect where) {
+  const cv::Scalar mean = cv::mean(drawing(where));
+  return mean[0] - mean[2];  // red less blue: the colour scale runs from blue to red
+}
+
+}  // namespace
+
+TEST(Draw, TheAreaWithMoreTokensIsHotter) {
+  const Picture picture = grey_picture(512, 512);
+  const cv::Mat drawing = sheet(media::draw_homunculus(picture, corner(512, 512, 128, 3), plain()));
+  ASSERT_EQ(drawing.size(), cv::Size(512, 512));
+  const double hot = warmth(drawing, {8, 8, 112, 112});
+  const double cold = warmth(drawing, {300, 300, 200, 200});
+  EXPECT_GT(hot, 40);
+  EXPECT_LT(cold, -20);
+}
+
+TEST(Draw, WhereNoTokenIsThePictureStaysGrey) {
+  Allocation few;
+  few.geometry = {256, 256, 0};
+  few.leaves = {{0, 0, 0, 1}, {2, 1, 1, 1}};
+  const cv::Mat drawing = sheet(media::draw_homunculus(grey_picture(256, 256), few, plain()));
+  const auto untouched = drawing.at<cv::Vec3b>(200, 200);
+  EXPECT_EQ(untouched[0], untouched[1]);
+  EXPECT_EQ(untouched[1], untouched[2]);
+  const auto covered = drawing.at<cv::Vec3b>(100, 100);
+  EXPECT_NE(covered[0], covered[2]);
+}
+
+TEST(Draw, TheHottestRelevanceIsHottest) {
+  Relevance relevance;
+  relevance.map = {2, 2, 100, 100, {0, 0.2F, 0.5F, 1}};
+  const cv::Mat drawing = sheet(media::draw_relevance(grey_picture(200, 200), relevance, plain()));
+  const double top_left = warmth(drawing, {0, 0, 30, 30});
+  const double bottom_left = warmth(drawing, {0, 170, 30, 30});
+  const double bottom_right = warmth(drawing, {170, 170, 30, 30});
+  EXPECT_LT(top_left, bottom_left);
+  EXPECT_LT(bottom_left, bottom_right);
+}
+
+TEST(Draw, SeenShowsNativePixelsWhereLeavesAreFineAndMeansElsewhere) {
+  const cv::Mat source = noise(256, 256, 1);
+  const Pyramid pyramid(media::decode(encoded(source, ".png")));
+  const Allocation allocation = corner(256, 256, 64, 3);
+  const cv::Mat drawing = sheet(media::draw_seen(pyramid, allocation, plain()));
+  EXPECT_EQ(difference(drawing(cv::Rect(0, 0, 64, 64)), source(cv::Rect(0, 0, 64, 64))), 0);
+  // A leaf of level 3 holds 8x8 means, each shown as a square of one colour.
+  const cv::Mat block = drawing(cv::Rect(136, 136, 8, 8));
+  cv::Scalar mean;
+  cv::Scalar deviation;
+  cv::meanStdDev(block, mean, deviation);
+  EXPECT_EQ(deviation[0], 0);
+  EXPECT_NEAR(mean[0], cv::mean(source(cv::Rect(136, 136, 8, 8)))[0], 2);
+}
+
+TEST(Draw, SeenOfALargePictureIsAveragedNotSampled) {
+  // One-pixel stripes: sampling would give black or white, the mean is grey.
+  cv::Mat stripes(2048, 2048, CV_8UC3, cv::Scalar(0, 0, 0));
+  for (int x = 0; x < 2048; x += 2) stripes.col(x) = cv::Scalar(255, 255, 255);
+  const Pyramid pyramid(media::decode(encoded(stripes, ".png")));
+  media::DrawOptions options = plain();
+  options.longest = 512;
+  const cv::Mat drawing = sheet(media::draw_seen(pyramid, corner(2048, 2048, 2048, 0), options));
+  ASSERT_EQ(drawing.size(), cv::Size(512, 512));
+  EXPECT_NEAR(drawing.at<cv::Vec3b>(100, 100)[0], 128, 2);
+}
+
+TEST(Draw, ZoomRectanglesAreSeenAtTheirOwnResolution) {
+  const cv::Mat source = noise(256, 256, 2);
+  const Pyramid pyramid(media::decode(encoded(source, ".png")));
+  Allocation zoom;
+  zoom.geometry = {256, 256, 0};
+  zoom.crops = {{{0, 0, 256, 256}, 16, 16, 1}, {{128, 128, 256, 256}, 128, 128, 16}};
+  const cv::Mat seen = sheet(media::draw_seen(pyramid, zoom, plain()));
+  EXPECT_EQ(difference(seen(cv::Rect(128, 128, 128, 128)), source(cv::Rect(128, 128, 128, 128))),
+            0);
+  EXPECT_EQ(seen.at<cv::Vec3b>(1, 1), seen.at<cv::Vec3b>(14, 14));  // 16 native pixels as one
+  const cv::Mat heat = sheet(media::draw_homunculus(pyramid.picture(), zoom, plain()));
+  EXPECT_GT(warmth(heat, {140, 140, 100, 100}), warmth(heat, {10, 10, 100, 100}));
+}
+
+TEST(Draw, NothingIsLongerThanAskedFor) {
+  Relevance relevance;
+  for (cv::Size size : {cv::Size(1, 1), {1, 65535}, {65535, 1}, {17, 3}, {2500, 900}, {640, 480}}) {
+    const Pyramid pyramid(grey_picture(size.width, size.height));
+    const Picture& picture = pyramid.picture();
+    const int level = Geometry{size.width, size.height, 0}.coarsest();
+    const Allocation allocation = corner(size.width, size.height, 32, std::max(0, level - 2));
+    relevance.map = {3, 2, size.width / 2.0F, size.height / 3.0F, {0, 1, 0, 1, 0, 1}};
+    for (int longest : {1, 20, 300, 1024}) {
+      for (bool legend : {false, true}) {
+        media::DrawOptions options;
+        options.longest = longest;
+        options.legend = legend;
+        for (const at::Tensor& drawing : {media::draw_homunculus(picture, allocation, options),
+                                          media::draw_relevance(picture, relevance, options),
+                                          media::draw_quadtree(picture, allocation, options),
+                                          media::draw_seen(pyramid, allocation, options)}) {
+          ASSERT_EQ(drawing.dim(), 3);
+          EXPECT_LE(std::max(drawing.size(1), drawing.size(2)), longest);
+          EXPECT_GE(std::min(drawing.size(1), drawing.size(2)), 1);
+        }
+      }
+    }
+  }
+}
+
+TEST(Draw, TheLegendIsBelowThePicture) {
+  const Picture picture = grey_picture(400, 300);
+  media::DrawOptions with = plain();
+  with.legend = true;
+  const at::Tensor drawing = media::draw_homunculus(picture, corner(400, 300, 64, 3), with);
+  EXPECT_EQ(drawing.size(2), 400);
+  EXPECT_GT(drawing.size(1), 300);
+  const cv::Mat legend =
+      sheet(drawing)(cv::Rect(0, 300, 400, static_cast<int>(drawing.size(1)) - 300));
+  cv::Scalar mean;
+  cv::Scalar deviation;
+  cv::meanStdDev(legend, mean, deviation);
+  EXPECT_GT(deviation[0], 10) << "the legend is empty";
+}
+
+TEST(Draw, TheQuadtreeIsOutlined) {
+  const Picture picture = grey_picture(256, 256);
+  const cv::Mat drawing = sheet(media::draw_quadtree(picture, corner(256, 256, 64, 3), plain()));
+  EXPECT_NE(drawing.at<cv::Vec3b>(200, 128), drawing.at<cv::Vec3b>(200, 180));  // border of a leaf
+  EXPECT_EQ(drawing.at<cv::Vec3b>(200, 180), drawing.at<cv::Vec3b>(180, 200));
+}
+
+TEST(Draw, TheSameDrawingEveryTimeOnAnyNumberOfThreads) {
+  const cv::Mat source = noise(700, 500, 3);
+  const Pyramid pyramid(media::decode(encoded(source, ".png")));
+  const Allocation allocation = corner(700, 500, 200, 3);
+  const int threads = cv::getNumThreads();
+  std::vector<Blob> first;
+  for (int n : {1, 2, 2}) {
+    cv::setNumThreads(n);
+    const std::vector<Blob> now{
+        media::encode_png(media::draw_homunculus(pyramid.picture(), allocation)),
+        media::encode_png(media::draw_quadtree(pyramid.picture(), allocation)),
+        media::encode_png(media::draw_seen(pyramid, allocation))};
+    if (first.empty()) first = now;
+    EXPECT_EQ(now, first);
+  }
+  cv::setNumThreads(threads);
+}
+
+TEST(Draw, ALongestBelowOneIsRefused) {
+  media::DrawOptions options;
+  options.longest = 0;
+  EXPECT_THROW(media::draw_quadtree(grey_picture(4, 4), {}, options), Error);
+}
