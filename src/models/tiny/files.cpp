@@ -143,7 +143,7 @@ Bundle load_bundle(const std::string& folder) {
   bundle.shape = shape_from_json(config["shape"].dump());
   const RealizerNet realizer(bundle.shape);
   const Answerer answerer(bundle.shape);
-  const Weights weights = Weights::open(folder);
+  const WeightFile weights = WeightFile::open(folder);
   size_t wanted = 0;
   const auto read = [&](const std::string& prefix, const Layout& layout, Tensors& out) {
     for (const TensorSpec& spec : layout.specs())
