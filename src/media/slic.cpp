@@ -17,18 +17,19 @@ struct Centre {
 
 constexpr int kRounds = 6;
 
-// One pixel's label is the centre with the smallest colour^2 + (distance/step)^2 compactness^2.
+// Labels of the rows in `band`: each pixel takes the centre with the smallest colour^2 +
+// (distance/step)^2 compactness^2.
 void assign(const cv::Mat (&lab)[3], const std::vector<Centre>& centres, double step,
-            float compactness, cv::Mat& labels, cv::Mat& best) {
-  best.setTo(std::numeric_limits<float>::max());
+            float compactness, const cv::Range& band, cv::Mat& labels, cv::Mat& best) {
   const auto weight = static_cast<float>(compactness * compactness / (step * step));
-  const int reach = static_cast<int>(std::ceil(step * 1.5));
+  const int reach = static_cast<int>(std::ceil(step));
+  best.rowRange(band.start, band.end).setTo(std::numeric_limits<float>::max());
   for (size_t k = 0; k < centres.size(); ++k) {
     const Centre& centre = centres[k];
     const int x0 = std::max(0, static_cast<int>(centre.x) - reach);
     const int x1 = std::min(labels.cols, static_cast<int>(centre.x) + reach + 1);
-    const int y0 = std::max(0, static_cast<int>(centre.y) - reach);
-    const int y1 = std::min(labels.rows, static_cast<int>(centre.y) + reach + 1);
+    const int y0 = std::max(band.start, static_cast<int>(centre.y) - reach);
+    const int y1 = std::min(band.end, static_cast<int>(centre.y) + reach + 1);
     const auto cl = static_cast<float>(centre.l);
     const auto ca = static_cast<float>(centre.a);
     const auto cb = static_cast<float>(centre.b);
@@ -161,8 +162,11 @@ Segments slic(const cv::Mat (&rgb)[3], int wanted, float compactness) {
   const double cell = std::max(static_cast<double>(w) / across, static_cast<double>(h) / down);
   cv::Mat best(h, w, CV_32FC1);
   for (int round = 0; round < kRounds; ++round) {
-    assign(lab, centres, cell, compactness, labels, best);
-    move(lab, labels, centres);
+    // Rows are independent of each other, so bands of them may run at once.
+    cv::parallel_for_(cv::Range(0, h), [&](const cv::Range& band) {
+      assign(lab, centres, cell, compactness, band, labels, best);
+    });
+    if (round + 1 < kRounds) move(lab, labels, centres);
   }
   return connect(labels, static_cast<int>(centres.size()));
 }
