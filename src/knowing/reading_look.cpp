@@ -1,7 +1,7 @@
 #include "knowing/reading_look.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <charconv>
 #include <numeric>
 #include <string_view>
 #include <unordered_set>
@@ -252,7 +252,9 @@ void look_at_amount(const std::string& core, const Runs& runs, const Signs& sign
     }
   }
   look.has_value = true;
-  look.value = std::strtod(plain_number.c_str(), nullptr) * (signs.negative ? -1 : 1);
+  // Not strtod: a locale may want a comma.
+  std::from_chars(plain_number.data(), plain_number.data() + plain_number.size(), look.value);
+  if (signs.negative) look.value = -look.value;
   look.number = 1;
   look.money = cents            ? 1.0F
                : signs.currency ? 0.9F
@@ -280,7 +282,8 @@ void look_at_digits(const std::string& text, Look& look) {
     return;
   }
   const bool colons = runs.separators.find(':') != std::string::npos;
-  if (colons && runs.lengths[0] <= 2 && runs.lengths.size() <= 3 && runs.lengths[1] == 2) {
+  if (colons && runs.lengths.size() >= 2 && runs.lengths.size() <= 3 && runs.lengths[0] <= 2 &&
+      runs.lengths[1] == 2) {
     look.time = 1;
     return;
   }

@@ -309,6 +309,16 @@ INSTANTIATE_TEST_SUITE_P(
         LookCase{"165.5", &reading::Look::number}, LookCase{"1,204", &reading::Look::number},
         LookCase{"03-80241112", &reading::Look::phone}, LookCase{"CG-0577", &reading::Look::code}));
 
+TEST(Looks, TornAndStrangeTextIsNoValueAndNoCrash) {
+  for (const char* text : {"12:x", ":", "1:", "-", "%", "$", "..", "1/2/3/4/5", "a1b2c3", "9:"}) {
+    const reading::Look look = reading::look_at(text);
+    EXPECT_TRUE(std::isfinite(look.value)) << text;
+    EXPECT_LT(look.time, 0.5F) << text;
+  }
+  EXPECT_EQ(reading::look_at("-1,234.50").value, -1234.5);
+  EXPECT_EQ(reading::look_at("1,204").value, 1204);
+}
+
 TEST(Looks, DatesAndPhonesMayRunOverSeveralWords) {
   const auto joined = [](const std::vector<std::string>& texts) {
     std::vector<reading::Look> looks;
