@@ -264,15 +264,15 @@ ChartSize chart_size(Context& c, float low, float high) {
   Random& r = c.random;
   ChartSize s;
   const float aspect = r.real(low, high);  // height over width
-  if (r.chance(0.65F)) {
+  if (r.chance(0.72F)) {
     // As published on the web: narrow pictures with 9 to 12 px type, enlarged when they are shown.
-    const float w = c.px(
-        static_cast<float>(r.pick(std::vector<int>{200, 260, 310, 310, 310, 420, 420, 480, 620})));
+    const float w = c.px(static_cast<float>(
+        r.pick(std::vector<int>{190, 240, 310, 310, 310, 310, 420, 420, 480, 620})));
     s.width = static_cast<int>(w);
     s.size = c.px(w < c.px(400) ? r.real(10.5F, 12.5F) : r.real(11, 15));
   } else {
     s.width = static_cast<int>(c.px(r.real(640, 1000)));
-    s.size = s.width * r.real(0.018F, 0.028F);
+    s.size = s.width * r.real(0.021F, 0.033F);
   }
   s.height = std::min(static_cast<int>(s.width * aspect), c.options.longest);
   s.size = std::round(s.size * 2) / 2;

@@ -212,7 +212,7 @@ Sheet bar_chart(Context& c) {
   const int series = kind == Bars::single    ? 1
                      : kind == Bars::opposed ? 2
                                              : r.between(2, kind == Bars::stacked ? 4 : 3);
-  ChartSize s = chart_size(c, 0.7F, 1.1F);
+  ChartSize s = chart_size(c, 0.8F, 1.35F);
   const float row =
       kind == Bars::grouped ? 1.15F * series + r.real(0.9F, 1.6F) : r.real(1.9F, 3.2F);
   const int fit =

@@ -16,7 +16,7 @@ constexpr float kTurn = 6.28318530718F;
 
 Sheet line_chart(Context& c) {
   Random& r = c.random;
-  const ChartSize s = chart_size(c, 0.7F, 1.1F);
+  const ChartSize s = chart_size(c, 0.75F, 1.3F);
   const int series = r.pick(std::vector<int>{1, 2, 2, 2, 3});
   const int fit = static_cast<int>(s.width / (s.size * 3.1F));
   ChartData d = chart_data(r, series, std::clamp(r.between(4, 12), 3, std::max(3, fit)), 0, true);

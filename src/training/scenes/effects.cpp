@@ -188,8 +188,8 @@ void age_scan(Page& page, Random& r, Mapping& mapping) {
   const Color ground = r.chance(0.55F)  ? Color{250, 250, 250}
                        : r.chance(0.7F) ? Color{12, 12, 12}
                                         : Color{70, 70, 70};
-  if (r.chance(0.4F))
-    pose_page(page, {r.real(-1.4F, 1.4F), r.chance(0.4F) ? r.real(0.004F, 0.025F) : 0.0F, 0.0F}, r,
+  if (r.chance(0.5F))
+    pose_page(page, {r.real(-1.4F, 1.4F), r.chance(0.6F) ? r.real(0.004F, 0.025F) : 0.0F, 0.0F}, r,
               ground, mapping);
   if (look == 0) {
     // Fax and photocopy: levels are chosen so that thin strokes survive.

@@ -99,7 +99,7 @@ Sheet form(Context& c) {
   const Family& value_family = typed     ? c.family("typewriter")
                                : by_hand ? c.family("hand")
                                          : label_family;
-  const float size = c.px(r.real(11.5F, 19));
+  const float size = c.px(r.chance(0.25F) ? r.real(18, 25) : r.real(12, 19));
   const Style label =
       style(label_family, size, ink, r.chance(0.35F) ? Weight::bold : Weight::regular);
   const Style value = style(

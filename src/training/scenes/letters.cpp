@@ -64,7 +64,7 @@ Sheet letter(Context& c) {
   const Color ink = mix({0, 0, 0}, {75, 75, 75}, r.unit());
   const Family& family =
       c.family(r.pick({"typewriter", "typewriter", "typewriter", "serif", "sans"}));
-  const float size = c.px(r.real(11.5F, 16)), step = size * r.real(1.25F, 1.6F),
+  const float size = c.px(r.real(12, 19)), step = size * r.real(1.25F, 1.6F),
               margin = c.px(r.real(60, 120));
   const Style body = style(family, size, ink);
   float y = c.px(r.real(44, 80));
@@ -173,7 +173,7 @@ Sheet memo(Context& c) {
   Page& page = sheet.pages.back();
   const Color ink = mix({0, 0, 0}, {70, 70, 70}, r.unit());
   const Family& family = c.family(r.pick({"typewriter", "typewriter", "serif", "sans"}));
-  const float size = c.px(r.real(12, 17)), step = size * r.real(1.3F, 1.6F),
+  const float size = c.px(r.real(12.5F, 20)), step = size * r.real(1.3F, 1.6F),
               margin = c.px(r.real(60, 110));
   const Style body = style(family, size, ink), strong = style(family, size, ink, Weight::bold);
   float y = c.px(r.real(60, 120));
