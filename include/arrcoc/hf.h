@@ -28,6 +28,7 @@
 
 namespace arrcoc::hf {
 
+class DualEncoder;
 class Vlm;
 class ImageProcessor;
 
@@ -166,6 +167,31 @@ struct Slot {
 // (Ovis2: one a tile, with its marks).
 std::string chat_text(const std::string& family, const std::vector<Message>& messages,
                       const std::vector<Slot>& pictures);
+
+// Values of the tokens of features (Generation::attention, say) as a map over the picture: the mean
+// of the finest tokens over each cell of the largest view's grid. Cells without a token are 0.
+Map token_map(const Features& features, const std::vector<float>& values);
+
+// CLIP or SigLIP: where a picture looks like a text.
+class TextImageModel {
+ public:
+  static std::shared_ptr<const TextImageModel> open(const std::string& folder,
+                                                    const LoadOptions& options,
+                                                    std::shared_ptr<const Tokenizer> tokenizer);
+  ~TextImageModel();
+  // Cosine of every patch with the text, stretched to [0,1] over the picture. The part of the
+  // picture that the model's centre crop leaves out gets the mean.
+  Map relevance(const Picture& picture, const std::string& text) const;
+  // Cosine of the whole picture with the text.
+  float similarity(const Picture& picture, const std::string& text) const;
+
+ private:
+  TextImageModel();
+  at::Tensor text_embeds(const std::string& text) const;
+  std::unique_ptr<DualEncoder> model_;
+  std::unique_ptr<ImageProcessor> processor_;
+  std::shared_ptr<const Tokenizer> tokenizer_;
+};
 
 // The features of the pictures seen last, by content hash. Thread-safe.
 class FeatureCache {

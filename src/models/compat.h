@@ -28,9 +28,11 @@ inline at::Tensor attention(const at::Tensor& q, const at::Tensor& key, const at
   bool one_query = queries == 1;  // the newest token sees everything
 #if TORCH_VERSION_MAJOR >= 2 && (TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 1)
   if (!causal || one_query || queries == length) {
-    c10::optional<at::Tensor> extra;
-    if (mask.defined()) extra = mask;
-    return at::scaled_dot_product_attention(q, k, v, extra, 0.0, causal && !one_query, scale);
+    bool forward_only = causal && !one_query;
+    if (mask.defined()) {
+      return at::scaled_dot_product_attention(q, k, v, mask, 0.0, forward_only, scale);
+    }
+    return at::scaled_dot_product_attention(q, k, v, {}, 0.0, forward_only, scale);
   }
 #endif
   // In slices of queries, so that the scores never need more than a few hundred megabytes.

@@ -220,6 +220,43 @@ TEST(ChatText, IsWhatEachFamilyWasTrainedOn) {
   EXPECT_THROW(chat_text("gpt", one, {{}}), Error);
 }
 
+TEST(TextImage, GivesARelevanceMapOverTheWholePicture) {
+  for (const char* family : {"clip", "siglip"}) {
+    Scratch scratch;
+    json config = jsonio::read(data(std::string("goldens/") + family + "/config.json"));
+    config["text_config"]["vocab_size"] = 3010;
+    config["text_config"]["eos_token_id"] = 3000;
+    write_text(scratch.path("c.json"), config.dump());
+    init_checkpoint(scratch.path("c.json"), scratch.path("m"), "float32", 3);
+    auto tokenizer = load_tokenizer(data("goldens/tokenizers/qwen_style.json"));
+    auto model = TextImageModel::open(scratch.path("m"), {}, tokenizer);
+    Picture image = picture(96, 200);
+    Map map = model->relevance(image, "red car<|endoftext|>");
+    EXPECT_NEAR(map.cell_width * static_cast<float>(map.cols), 200, 0.01);
+    EXPECT_NEAR(map.cell_height * static_cast<float>(map.rows), 96, 0.01);
+    EXPECT_EQ(maximum(map), 1);
+    EXPECT_EQ(map, model->relevance(image, "red car<|endoftext|>"));
+    EXPECT_NE(map, model->relevance(image, "blue boat on the sea<|endoftext|>"));
+    EXPECT_LE(std::abs(model->similarity(image, std::string(3000, 'a'))), 1.0001F);
+  }
+  EXPECT_THROW(TextImageModel::open(data("goldens/llava"), {}, nullptr), Error);
+}
+
+TEST(TokenMap, PutsValuesWhereTheTokensLie) {
+  Scratch scratch;
+  auto model = model_of("qwen3_vl", scratch);
+  Features native = model->encode_image(picture(256, 256));
+  Features few = model->select(native, allocation(10));
+  std::vector<float> values(static_cast<size_t>(few.size()), 0.0F);
+  values[3] = 1;
+  Map map = token_map(few, values);
+  EXPECT_EQ(map.rows * map.cols, native.native());
+  int64_t token = few.groups[3][0];
+  EXPECT_EQ(map.values[static_cast<size_t>(token)], 1);
+  EXPECT_NEAR(mean(map) * static_cast<float>(map.size()), 1, 1e-4);
+  EXPECT_THROW(token_map(few, {1}), Error);
+}
+
 TEST(FeatureCache, KeepsTheNewestWithinItsBytes) {
   FeatureCache cache(3 * 400);
   int made = 0;

@@ -94,10 +94,12 @@ TEST(Resample, AgreesWithPillowToTheBit) {
 
 TEST(Resample, ThreadsDoNotChangeTheResult) {
   at::Tensor picture = noise(301, 517);
+  int before = at::get_num_threads();
   at::set_num_threads(1);
   at::Tensor one = resample(picture, 120, 700, Filter::bicubic);
   at::set_num_threads(2);
   EXPECT_TRUE(at::equal(one, resample(picture, 120, 700, Filter::bicubic)));
+  at::set_num_threads(before);
 }
 
 TEST(SmartSize, KeepsMultiplesOfThePatchBlockWithinTheLimits) {
