@@ -185,7 +185,7 @@ void save_bundle_int8(const std::string& folder, const Bundle& bundle) {
   each_tensor(bundle, [&](const std::string& name, const Tensor& t) {
     Tensor w = t.to(at::kCPU, at::kFloat).contiguous();
     if (w.dim() < 2) {
-      tensors.emplace_back(name, w);
+      tensors.emplace_back(name, w.to(at::kBFloat16));
       return;
     }
     Tensor scale = w.flatten(1).abs().amax(1).div(127);

@@ -18,7 +18,7 @@ struct Bundle {
 void save_bundle(const std::string& folder, const Bundle& bundle, const std::string& tag);
 
 // The same as int8: every matrix, kernel and table row by row (a row is one output channel) with
-// w = q * scale, scale = max |w| / 127 of the row in fp32 as NAME.scale; vectors stay fp32. Shards
+// w = q * scale, scale = max |w| / 127 of the row in fp32 as NAME.scale; vectors stay bf16. Shards
 // of at most 8 MB.
 void save_bundle_int8(const std::string& folder, const Bundle& bundle);
 
