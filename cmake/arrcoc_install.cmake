@@ -9,6 +9,7 @@ install(DIRECTORY include/arrcoc ${CMAKE_BINARY_DIR}/generated/arrcoc
 install(DIRECTORY models/tiny DESTINATION ${CMAKE_INSTALL_DATADIR}/arrcoc/models OPTIONAL)
 install(EXPORT arrcoc NAMESPACE arrcoc:: FILE arrcocTargets.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/arrcoc)
+install(DIRECTORY assets/ DESTINATION ${CMAKE_INSTALL_DATADIR}/arrcoc/assets)
 configure_package_config_file(cmake/arrcocConfig.cmake.in ${CMAKE_BINARY_DIR}/arrcocConfig.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/arrcoc)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/arrcocConfigVersion.cmake

@@ -71,6 +71,10 @@ class Assets {
   virtual ~Assets() = default;
 };
 
+// Where the assets are: $ARRCOC_ASSETS, else beside the running program (../share/arrcoc/assets of an
+// installation, ../assets of a build folder inside the repository). Error{not_found}.
+std::string find_assets();
+
 // Error{not_found} for an unknown kind.
 Scene make(const Assets& assets, const std::string& kind, uint64_t seed,
            const Options& options = {});

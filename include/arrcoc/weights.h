@@ -1,6 +1,6 @@
 // Weight files in the safetensors format: read through a memory map, written atomically.
 //
-//   Weights weights = Weights::open("model-folder");           // or one .safetensors file
+//   WeightFile weights = WeightFile::open("model-folder");  // or one .safetensors file
 //   at::Tensor w = weights.get("lm_head.weight", at::kFloat);  // converted when read, not before
 //   write_safetensors("out.safetensors", {{"w", w}}, {{"format", "pt"}});
 //
@@ -19,7 +19,7 @@
 
 namespace arrcoc {
 
-class Weights {
+class WeightFile {
  public:
   struct Info {
     at::ScalarType dtype = at::kFloat;  // as stored
@@ -30,7 +30,7 @@ class Weights {
 
   // A .safetensors file, or a folder with model.safetensors.index.json (shards) or
   // model.safetensors. Reads headers only. Error{not_found, io, bad_weights}.
-  static Weights open(const std::string& path);
+  static WeightFile open(const std::string& path);
 
   bool has(const std::string& name) const { return tensors_.count(name) != 0; }
   const std::map<std::string, Info>& tensors() const { return tensors_; }
@@ -41,7 +41,9 @@ class Weights {
   at::Tensor view(const std::string& name) const;
   // The tensor as `dtype`: a view where that is how it is stored, a converted copy otherwise.
   at::Tensor get(const std::string& name, at::ScalarType dtype) const;
-  // Also checks the shape: Error{bad_weights} that says what was expected. -1 matches any size.
+  // Error{bad_weights} that says what was expected when the shape differs. -1 matches any size.
+  void check(const std::string& name, const std::vector<int64_t>& shape) const;
+  // Also checks the shape.
   at::Tensor get(const std::string& name, at::ScalarType dtype,
                  const std::vector<int64_t>& shape) const;
   // The header's free-form strings (of the first file, for shards).

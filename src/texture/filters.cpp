@@ -107,9 +107,10 @@ at::Tensor area_pool(const at::Tensor& maps, int64_t rows, int64_t cols) {
 }
 
 at::Tensor min_max(const at::Tensor& maps) {
-  const at::Tensor low = maps.amin({-2, -1}, true);
-  const at::Tensor span = maps.amax({-2, -1}, true) - low;
-  return (maps - low) / at::where(span > 1e-5, span, at::ones_like(span));
+  const auto [low, high] = at::aminmax(maps.flatten(2), 2, true);
+  const at::Tensor base = low.unsqueeze(3);
+  // A map without contrast stays zero instead of showing its rounding errors.
+  return (maps - base).div_((high - low).clamp_min_(1e-5).unsqueeze(3));
 }
 
 at::Tensor stencil_ops(const at::Tensor& gray) {
@@ -202,25 +203,41 @@ at::Tensor saliency(const at::Tensor& rgb) {
   // |centre - surround| over pairs of scales. Surrounds are blurred, so that they do not depend on
   // how objects fall on their grid; the last one is the picture's mean colour: what is unlike
   // everything stands out.
-  const at::Tensor centre[2] = {lab, scale.size() > 1 ? stretch(scale[1], rows, cols) : lab};
-  at::Tensor sum = (centre[1] - lab.mean({2, 3}, true)).abs_();
+  const at::Tensor second = scale.size() > 1 ? stretch(scale[1], rows, cols) : lab;
+  std::vector<at::Tensor> centres = {second};
+  std::vector<at::Tensor> surrounds = {lab.mean({2, 3}, true).expand_as(lab)};
   for (size_t s = 3; s <= 5 && s < scale.size(); ++s) {
     const at::Tensor around = stretch(box(scale[s], 3), rows, cols);
-    if (s <= 4) sum.add_((centre[0] - around).abs_());
-    if (s >= 4) sum.add_((centre[1] - around).abs_());
+    if (s <= 4) {
+      centres.push_back(lab);
+      surrounds.push_back(around);
+    }
+    if (s >= 4) {
+      centres.push_back(second);
+      surrounds.push_back(around);
+    }
   }
-  sum = sum.sum(1, true);
+  const at::Tensor sum = (at::cat(centres, 1) - at::cat(surrounds, 1)).abs_().sum(1, true);
   return min_max(sum);
 }
 
 at::Tensor coordinates(int64_t rows, int64_t cols, const at::TensorOptions& like) {
+  // The same for every picture of a size: kept for the last one, a dozen small kernels otherwise.
+  static std::mutex mutex;
+  static at::Tensor last;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (last.defined() && last.size(1) == rows && last.size(2) == cols &&
+      last.device() == like.device() && last.dtype() == like.dtype()) {
+    return last;
+  }
   const auto axis = [&](int64_t n) {
     return n == 1 ? at::full({1}, 0.5, like) : at::linspace(0.0, 1.0, n, like);
   };
   const at::Tensor x = axis(cols).reshape({1, cols}).expand({rows, cols});
   const at::Tensor y = axis(rows).reshape({rows, 1}).expand({rows, cols});
   const at::Tensor far = magnitude(x - 0.5, y - 0.5) / 0.70710678;
-  return at::stack({x, y, far});
+  last = at::stack({x, y, far});
+  return last;
 }
 
 }  // namespace arrcoc::texture

@@ -495,7 +495,7 @@ void Trainer::save_checkpoint() const {
 
 void Trainer::load_checkpoint() {
   const std::string path = (fs::path(options_.out) / "checkpoint.safetensors").string();
-  const Weights file = Weights::open(path);
+  const WeightFile file = WeightFile::open(path);
   const auto& meta = file.metadata();
   const auto field = [&](const std::string& name) {
     auto found = meta.find(name);

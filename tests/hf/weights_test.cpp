@@ -29,7 +29,7 @@ std::string refusal(const Scratch& scratch, const std::string& bytes) {
   std::string path = scratch.path("bad.safetensors");
   write_text(path, bytes);
   try {
-    Weights weights = Weights::open(path);
+    WeightFile weights = WeightFile::open(path);
     for (const auto& [name, info] : weights.tensors()) weights.view(name);
     return "";
   } catch (const Error& error) {
@@ -52,7 +52,7 @@ TEST(Safetensors, EveryDtypeAndShapeComesBackAsWritten) {
   std::string path = scratch.path("a.safetensors");
   write_safetensors(path, tensors, {{"format", "pt"}});
 
-  Weights weights = Weights::open(path);
+  WeightFile weights = WeightFile::open(path);
   ASSERT_EQ(weights.tensors().size(), tensors.size());
   EXPECT_EQ(weights.metadata().at("format"), "pt");
   for (const auto& [name, tensor] : tensors) {
@@ -80,11 +80,11 @@ TEST(Safetensors, AViewOutlivesTheReaderAndNeverChangesTheFile) {
   write_safetensors(path, {{"w", at::ones({4})}});
   at::Tensor view;
   {
-    Weights weights = Weights::open(path);
+    WeightFile weights = WeightFile::open(path);
     view = weights.view("w");
   }
   view.fill_(7);
-  EXPECT_TRUE(at::equal(Weights::open(path).view("w"), at::ones({4})));
+  EXPECT_TRUE(at::equal(WeightFile::open(path).view("w"), at::ones({4})));
 }
 
 TEST(Safetensors, MisalignedDataOfOldWritersIsRead) {
@@ -94,7 +94,7 @@ TEST(Safetensors, MisalignedDataOfOldWritersIsRead) {
   for (int pad = 0; pad < 4; ++pad) {
     write_text(scratch.path("a"), file_of(header + std::string(pad, ' '),
                                           std::string(reinterpret_cast<char*>(value), 8)));
-    EXPECT_EQ(Weights::open(scratch.path("a")).view("w")[1].item<float>(), -2);
+    EXPECT_EQ(WeightFile::open(scratch.path("a")).view("w")[1].item<float>(), -2);
   }
 }
 
@@ -149,7 +149,7 @@ TEST(Safetensors, HostileHeadersAreRefusedWithFileAndTensor) {
 TEST(Safetensors, MissingAndMisshapenTensorsAreNamed) {
   Scratch scratch;
   write_safetensors(scratch.path("a"), {{"w", at::ones({4, 2})}});
-  Weights weights = Weights::open(scratch.path("a"));
+  WeightFile weights = WeightFile::open(scratch.path("a"));
   EXPECT_EQ(weights.get("w", at::kFloat, {-1, 2}).numel(), 8);
   EXPECT_THROW(weights.view("nowhere"), Error);
   try {
@@ -168,7 +168,7 @@ TEST(Safetensors, ShardedFoldersReadAsOne) {
   std::string index = scratch.path("model.safetensors.index.json");
   write_text(index, R"({"metadata":{"total_size":20},"weight_map":{
       "a":"model-00001-of-00002.safetensors","b":"model-00002-of-00002.safetensors"}})");
-  Weights weights = Weights::open(scratch.path(""));
+  WeightFile weights = WeightFile::open(scratch.path(""));
   EXPECT_EQ(weights.view("a").numel() + weights.view("b").numel(), 5);
   EXPECT_EQ(weights.bytes(), 20);
 
@@ -178,7 +178,7 @@ TEST(Safetensors, ShardedFoldersReadAsOne) {
   for (const char* text : broken) {
     write_text(index, text);
     try {
-      Weights::open(scratch.path(""));
+      WeightFile::open(scratch.path(""));
       ADD_FAILURE() << text;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::bad_weights) << text;
@@ -186,7 +186,7 @@ TEST(Safetensors, ShardedFoldersReadAsOne) {
     }
   }
   write_text(index, R"({"weight_map":{"a":"model-00009.safetensors"}})");
-  EXPECT_THROW(Weights::open(scratch.path("")), Error);
+  EXPECT_THROW(WeightFile::open(scratch.path("")), Error);
 }
 
 TEST(Safetensors, UnwritablePlacesAreAnErrorAndLeaveTheOldFileAlone) {
@@ -195,7 +195,7 @@ TEST(Safetensors, UnwritablePlacesAreAnErrorAndLeaveTheOldFileAlone) {
   write_safetensors(scratch.path("x"), {{"w", at::ones({1})}});
   EXPECT_THROW(write_safetensors(scratch.path("x"), {{"w", at::ones({1}, at::kComplexFloat)}}),
                Error);
-  EXPECT_EQ(Weights::open(scratch.path("x")).view("w").item<float>(), 1);
+  EXPECT_EQ(WeightFile::open(scratch.path("x")).view("w").item<float>(), 1);
 }
 
 }  // namespace

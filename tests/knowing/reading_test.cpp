@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "arrcoc/error.h"
 #include "knowing/reading_layout.h"
 #include "knowing/reading_look.h"
 #include "knowing/reading_match.h"
@@ -147,6 +148,18 @@ TEST(Reading, ACellOfATableIsFoundByItsRowAndColumn) {
   EXPECT_EQ(page.best("What is the weight in Nepal?"), "221.5");
   EXPECT_EQ(page.best("What is the height in Ghana?"), "111.5");
   EXPECT_EQ(page.best("What is the mean age in Tonga?"), "331.5");
+}
+
+TEST(Reading, AnItemOfSeveralLinesLabelsTheValueBesideItsLastLine) {
+  Typed page;
+  page.at(20, 20, "Walnut desk with two drawers")
+      .at(20, 44, "and a leather top")
+      .at(500, 44, "310.00");
+  page.at(20, 120, "Oak shelf with glass doors")
+      .at(20, 144, "and a brass lock")
+      .at(500, 144, "95.00");
+  EXPECT_EQ(page.best("What is the value of the walnut desk?"), "310.00");
+  EXPECT_EQ(page.best("What is the value of the oak shelf?"), "95.00");
 }
 
 TEST(Reading, MisspeltPluralAndMisreadLabelsStillCount) {
@@ -357,6 +370,10 @@ TEST(Paint, TheLargerScoreWinsWhereWordsOverlap) {
     EXPECT_EQ(map.at(0, 1), 0.9F);
     EXPECT_EQ(map.at(0, 2), scores[1]);
   }
+}
+
+TEST(Paint, OneScoreAWordIsAsked) {
+  EXPECT_THROW(reading::paint({}, {1.0F}, grid(2, 2, 10)), Error);
 }
 
 TEST(Paint, WordsBeyondTheEdgeAreClipped) {

@@ -154,7 +154,7 @@ Tensor per_row(const Tensor& scale, const Tensor& tensor) {
   return scale.view(sizes);
 }
 
-Tensor read_tensor(const Weights& weights, const std::string& name, const TensorSpec& spec,
+Tensor read_tensor(const WeightFile& weights, const std::string& name, const TensorSpec& spec,
                    size_t& used) {
   Tensor stored = weights.get(name, at::kFloat, spec.shape);
   ++used;
@@ -213,7 +213,7 @@ Bundle load_bundle(const std::string& folder) {
   }
   const RealizerNet realizer(bundle.shape);
   const Answerer answerer(bundle.shape);
-  const Weights weights = Weights::open(folder);
+  const WeightFile weights = WeightFile::open(folder);
   size_t used = 0;
   for (const TensorSpec& spec : realizer.layout().specs())
     bundle.realizer.push_back(read_tensor(weights, "realizer." + spec.name, spec, used));

@@ -56,7 +56,7 @@ std::map<std::string, std::string> read_index(const fs::path& path) {
 }  // namespace
 
 // Private and writable: a stray in-place operation touches a page of this process, not the file.
-struct Weights::Mapping {
+struct WeightFile::Mapping {
   uint8_t* data = nullptr;
   size_t size = 0;
 
@@ -88,7 +88,7 @@ struct Weights::Mapping {
   Mapping& operator=(const Mapping&) = delete;
 };
 
-void Weights::add_file(const std::string& path) {
+void WeightFile::add_file(const std::string& path) {
   auto mapping = std::make_shared<Mapping>(path);
   std::string_view bytes(reinterpret_cast<const char*>(mapping->data), mapping->size);
   safetensors::Header header = safetensors::parse_header(bytes, path);
@@ -105,8 +105,8 @@ void Weights::add_file(const std::string& path) {
   files_[path] = std::move(mapping);
 }
 
-Weights Weights::open(const std::string& path) {
-  Weights weights;
+WeightFile WeightFile::open(const std::string& path) {
+  WeightFile weights;
   weights.source_ = path;
   if (!fs::is_directory(path)) {
     weights.add_file(path);
@@ -137,7 +137,7 @@ Weights Weights::open(const std::string& path) {
   return weights;
 }
 
-const Weights::Info& Weights::info(const std::string& name) const {
+const WeightFile::Info& WeightFile::info(const std::string& name) const {
   auto found = tensors_.find(name);
   if (found == tensors_.end()) {
     throw Error(ErrorCode::bad_weights, source_ + ": no tensor '" + name + "'");
@@ -145,7 +145,7 @@ const Weights::Info& Weights::info(const std::string& name) const {
   return found->second;
 }
 
-at::Tensor Weights::view(const std::string& name) const {
+at::Tensor WeightFile::view(const std::string& name) const {
   const Info& about = info(name);
   const uint8_t* data = data_.at(name);
   auto options = at::TensorOptions().dtype(about.dtype);
@@ -160,12 +160,11 @@ at::Tensor Weights::view(const std::string& name) const {
       const_cast<uint8_t*>(data), about.shape, [keep](void*) {}, options);
 }
 
-at::Tensor Weights::get(const std::string& name, at::ScalarType dtype) const {
+at::Tensor WeightFile::get(const std::string& name, at::ScalarType dtype) const {
   return view(name).to(dtype);
 }
 
-at::Tensor Weights::get(const std::string& name, at::ScalarType dtype,
-                        const std::vector<int64_t>& shape) const {
+void WeightFile::check(const std::string& name, const std::vector<int64_t>& shape) const {
   const Info& about = info(name);
   bool fits = about.shape.size() == shape.size();
   for (size_t i = 0; fits && i < shape.size(); ++i) {
@@ -176,16 +175,21 @@ at::Tensor Weights::get(const std::string& name, at::ScalarType dtype,
                                             shape_text(about.shape) + ", expected " +
                                             shape_text(shape));
   }
+}
+
+at::Tensor WeightFile::get(const std::string& name, at::ScalarType dtype,
+                           const std::vector<int64_t>& shape) const {
+  check(name, shape);
   return get(name, dtype);
 }
 
-int64_t Weights::bytes() const {
+int64_t WeightFile::bytes() const {
   int64_t sum = 0;
   for (const auto& [name, about] : tensors_) sum += about.bytes;
   return sum;
 }
 
-int64_t Weights::parameters() const {
+int64_t WeightFile::parameters() const {
   int64_t sum = 0;
   for (const auto& [name, about] : tensors_) {
     sum += about.bytes / static_cast<int64_t>(c10::elementSize(about.dtype));

@@ -1,6 +1,8 @@
 #include "training/scenes/library.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -63,6 +65,20 @@ const Family& Library::named(const std::string& name) const {
   for (const Family& family : families_)
     if (family.name == name) return family;
   throw Error(ErrorCode::not_found, "no font family named " + name);
+}
+
+std::string find_assets() {
+  if (const char* named = std::getenv("ARRCOC_ASSETS"); named && *named) return named;
+  std::error_code failed;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed);
+  for (const char* place : {"../share/arrcoc/assets", "../assets", "../../assets"}) {
+    const std::filesystem::path folder = program.parent_path() / place;
+    if (!failed && std::filesystem::exists(folder / "fonts/index.txt", failed))
+      return folder.lexically_normal().string();
+  }
+  throw Error(
+      ErrorCode::not_found,
+      "assets of the scene generator not found; set ARRCOC_ASSETS to the project's folder assets");
 }
 
 std::shared_ptr<const Assets> Assets::load(const std::string& folder) {

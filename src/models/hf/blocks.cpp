@@ -1,0 +1,129 @@
+#include "models/hf/blocks.h"
+
+#include <ATen/ATen.h>
+
+#include <map>
+
+#include "arrcoc/error.h"
+#include "models/compat.h"
+
+namespace arrcoc::hf {
+
+Activation activation(const std::string& name, const std::string& where) {
+  static const std::map<std::string, Activation> known = {
+      {"gelu", [](const at::Tensor& x) { return at::gelu(x); }},
+      {"gelu_new", [](const at::Tensor& x) { return at::gelu(x, "tanh"); }},
+      {"gelu_pytorch_tanh", [](const at::Tensor& x) { return at::gelu(x, "tanh"); }},
+      {"quick_gelu", [](const at::Tensor& x) { return x * at::sigmoid(x * 1.702); }},
+      {"silu", [](const at::Tensor& x) { return at::silu(x); }},
+      {"swish", [](const at::Tensor& x) { return at::silu(x); }},
+      {"relu", [](const at::Tensor& x) { return at::relu(x); }}};
+  auto found = known.find(name);
+  if (found == known.end()) {
+    throw Error(ErrorCode::unsupported, where + ": unknown activation '" + name + "'");
+  }
+  return found->second;
+}
+
+at::Tensor split_heads(const at::Tensor& x, int64_t heads) {
+  return x.reshape({x.size(0), x.size(1), heads, -1}).transpose(1, 2);
+}
+
+at::Tensor join_heads(const at::Tensor& x) { return x.transpose(1, 2).flatten(2); }
+
+at::Tensor rotate(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine) {
+  int64_t half = x.size(-1) / 2;
+  at::Tensor a = x.narrow(-1, 0, half);
+  at::Tensor b = x.narrow(-1, half, half);
+  return at::cat({a * cosine - b * sine, b * cosine + a * sine}, -1);
+}
+
+at::Tensor inverse_frequencies(int64_t dims, double theta, at::Device device) {
+  at::Tensor exponent = at::arange(0, dims, 2, at::kFloat) / static_cast<double>(dims);
+  return at::reciprocal(at::pow(theta, exponent)).to(device);
+}
+
+Segments::Segments(const std::vector<int64_t>& lengths, at::Device device) {
+  std::map<int64_t, std::vector<int64_t>> starts;
+  int64_t at = 0;
+  for (int64_t length : lengths) {
+    if (length > 0) starts[length].push_back(at);
+    at += length;
+  }
+  for (const auto& [length, begins] : starts) {
+    Group group{length, static_cast<int64_t>(begins.size()), {}};
+    if (starts.size() > 1) {
+      at::Tensor first = at::tensor(begins, at::kLong).unsqueeze(1);
+      group.rows = (first + at::arange(length, at::kLong).unsqueeze(0)).reshape({-1}).to(device);
+    }
+    groups_.push_back(std::move(group));
+  }
+}
+
+at::Tensor Segments::attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) const {
+  double scale = 1 / std::sqrt(static_cast<double>(q.size(2)));
+  at::Tensor out;
+  for (const Group& group : groups_) {
+    auto part = [&](const at::Tensor& x) {
+      at::Tensor rows = group.rows.defined() ? x.index_select(0, group.rows) : x;
+      return rows.reshape({group.count, group.length, x.size(1), x.size(2)}).transpose(1, 2);
+    };
+    at::Tensor mixed =
+        compat::attention(part(q), part(k), part(v), scale).transpose(1, 2).flatten(0, 1);
+    if (!group.rows.defined()) return mixed;
+    if (!out.defined()) out = at::empty_like(q);
+    out.index_copy_(0, group.rows, mixed);
+  }
+  return out.defined() ? out : at::empty_like(q);
+}
+
+at::Tensor unfold_patches(const at::Tensor& pixels, int64_t patch) {
+  if (pixels.dim() != 4 || pixels.size(2) % patch || pixels.size(3) % patch) {
+    throw Error(
+        ErrorCode::bad_argument,
+        "pixels must be [B,3,H,W] with sides that are multiples of " + std::to_string(patch));
+  }
+  int64_t rows = pixels.size(2) / patch;
+  int64_t cols = pixels.size(3) / patch;
+  return pixels.reshape({pixels.size(0), pixels.size(1), rows, patch, cols, patch})
+      .permute({0, 2, 4, 1, 3, 5})
+      .reshape({pixels.size(0), rows * cols, pixels.size(1) * patch * patch});
+}
+
+Encoder::Encoder(const EncoderConfig& c, const std::string& prefix, Source& source)
+    : heads_(c.heads) {
+  for (int64_t i = 0; i < c.layers; ++i) {
+    std::string at = prefix + "layers." + std::to_string(i) + ".";
+    auto square = [&](const char* name) {
+      return source.linear(at + "self_attn." + name, c.hidden, c.hidden);
+    };
+    Layer layer;
+    layer.norm1 = source.layer_norm(at + "layer_norm1", c.hidden, c.eps);
+    layer.norm2 = source.layer_norm(at + "layer_norm2", c.hidden, c.eps);
+    layer.q = square("q_proj");
+    layer.k = square("k_proj");
+    layer.v = square("v_proj");
+    layer.out = square("out_proj");
+    layer.mlp = {source.linear(at + "mlp.fc1", c.hidden, c.intermediate),
+                 source.linear(at + "mlp.fc2", c.intermediate, c.hidden),
+                 activation(c.act, prefix)};
+    layers_.push_back(std::move(layer));
+  }
+}
+
+at::Tensor Encoder::operator()(at::Tensor x, bool causal, int64_t layers) const {
+  double scale = 1 / std::sqrt(static_cast<double>(x.size(-1) / heads_));
+  size_t count = layers < 0 ? layers_.size() : static_cast<size_t>(layers);
+  for (size_t i = 0; i < count; ++i) {
+    const Layer& layer = layers_[i];
+    at::Tensor normal = layer.norm1(x);
+    at::Tensor mixed = compat::attention(split_heads(layer.q(normal), heads_),
+                                         split_heads(layer.k(normal), heads_),
+                                         split_heads(layer.v(normal), heads_), scale, causal);
+    x = x + layer.out(join_heads(mixed));
+    x = x + layer.mlp(layer.norm2(x));
+  }
+  return x;
+}
+
+}  // namespace arrcoc::hf

@@ -1,0 +1,86 @@
+// Pieces that the families share.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "models/hf/source.h"
+
+namespace arrcoc::hf {
+
+using Activation = at::Tensor (*)(const at::Tensor&);
+// gelu, gelu_new, gelu_pytorch_tanh, quick_gelu, silu, relu. Error{unsupported} naming `where`.
+Activation activation(const std::string& name, const std::string& where);
+
+// fc2(act(fc1(x)))
+struct Mlp {
+  Linear up, down;
+  Activation act = nullptr;
+  at::Tensor operator()(const at::Tensor& x) const { return down(act(up(x))); }
+};
+
+// down(act(gate(x)) * up(x))
+struct GatedMlp {
+  Linear gate, up, down;
+  Activation act = nullptr;
+  at::Tensor operator()(const at::Tensor& x) const { return down(act(gate(x)) * up(x)); }
+};
+
+// [.., H*D] -> [B,H,L,D] and back.
+at::Tensor split_heads(const at::Tensor& x, int64_t heads);
+at::Tensor join_heads(const at::Tensor& x);
+
+// Rotary angles applied to the two halves of the last dimension: cos and sin [..., D/2].
+at::Tensor rotate(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine);
+
+// 1 / theta^(2i/dims), i = 0 .. dims/2-1.
+at::Tensor inverse_frequencies(int64_t dims, double theta, at::Device device);
+
+// Rows that attend to each other: consecutive runs of the given lengths. Runs of one length are
+// computed together, without padding or masks.
+class Segments {
+ public:
+  Segments() = default;
+  Segments(const std::vector<int64_t>& lengths, at::Device device);
+  // q, k, v [N,H,D] -> [N,H,D]
+  at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) const;
+
+ private:
+  struct Group {
+    int64_t length = 0, count = 0;
+    at::Tensor rows;  // undefined: all rows, in order
+  };
+  std::vector<Group> groups_;
+};
+
+// Non-overlapping patches of pictures [B,C,H,W] as rows [B, h*w, C*P*P], raster order.
+// Error{bad_argument} when the sides are not multiples of the patch.
+at::Tensor unfold_patches(const at::Tensor& pixels, int64_t patch);
+
+// The encoder of CLIP and SigLIP: pre-norm blocks with biases everywhere.
+struct EncoderConfig {
+  int64_t hidden = 768, intermediate = 3072, layers = 12, heads = 12;
+  double eps = 1e-5;
+  std::string act = "quick_gelu";
+};
+class Encoder {
+ public:
+  Encoder() = default;
+  Encoder(const EncoderConfig& config, const std::string& prefix, Source& source);
+  // x [B,L,D]; layers: how many to run (all by default).
+  at::Tensor operator()(at::Tensor x, bool causal = false, int64_t layers = -1) const;
+
+ private:
+  struct Layer {
+    Norm norm1, norm2;
+    Linear q, k, v, out;
+    Mlp mlp;
+  };
+  int64_t heads_ = 1;
+  std::vector<Layer> layers_;
+};
+
+}  // namespace arrcoc::hf

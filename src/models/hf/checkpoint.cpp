@@ -1,0 +1,239 @@
+#include "models/hf/checkpoint.h"
+
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "arrcoc/error.h"
+#include "arrcoc/hf.h"
+#include "models/hf/dual.h"
+#include "models/hf/generate.h"
+#include "models/hf/json.h"
+#include "models/hf/sam.h"
+#include "models/hf/vlm.h"
+
+namespace arrcoc::hf {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+uint64_t hash_of(const std::string& text, uint64_t seed) {
+  uint64_t hash = 0xcbf29ce484222325ULL ^ (seed * 0x9e3779b97f4a7c15ULL);  // FNV-1a
+  for (char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3ULL;
+  return hash;
+}
+
+// Norms start at one, biases at zero, the rest small and normal; each tensor by its own seed.
+at::Tensor random_tensor(const std::string& name, const std::vector<int64_t>& shape,
+                         at::ScalarType dtype, uint64_t seed) {
+  auto ends = [&](const std::string& tail) {
+    return name.size() >= tail.size() &&
+           name.compare(name.size() - tail.size(), tail.size(), tail) == 0;
+  };
+  if (ends(".bias") || ends("_bias")) return at::zeros(shape, dtype);
+  bool norm = shape.size() == 1 && ends(".weight");
+  if (norm) return at::ones(shape, dtype);
+  at::Generator generator = at::detail::createCPUGenerator(hash_of(name, seed));
+  return at::empty(shape, at::kFloat).normal_(0, 0.02, generator).to(dtype);
+}
+
+void write_text(const fs::path& path, const std::string& text) {
+  std::ofstream out(path, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out) throw Error(ErrorCode::io, path.string() + ": cannot be written");
+}
+
+struct Planned {
+  std::string name;
+  std::vector<int64_t> shape;
+};
+
+// Tensors shared out so that no file is larger than it may be (one tensor alone may be).
+std::vector<std::vector<Planned>> shards(const PlanSource& plan, int64_t element,
+                                         int64_t shard_bytes) {
+  std::vector<std::vector<Planned>> out(1);
+  int64_t filled = 0;
+  for (const auto& [name, shape] : plan.planned()) {
+    int64_t bytes = element;
+    for (int64_t side : shape) bytes *= side;
+    if (filled > 0 && filled + bytes > shard_bytes) {
+      out.emplace_back();
+      filled = 0;
+    }
+    out.back().push_back({name, shape});
+    filled += bytes;
+  }
+  return out;
+}
+
+std::string shard_name(size_t index, size_t count) {
+  if (count == 1) return "model.safetensors";
+  char name[64];
+  std::snprintf(name, sizeof name, "model-%05zu-of-%05zu.safetensors", index + 1, count);
+  return name;
+}
+
+}  // namespace
+
+at::Device device_of(const std::string& name) {
+  at::Device device = at::kCPU;
+  try {
+    device = at::Device(name);
+  } catch (const c10::Error&) {
+    throw Error(ErrorCode::bad_argument, "unknown device '" + name + "'; known: cpu, cuda, cuda:N");
+  }
+  if (device.is_cuda() && !at::hasCUDA()) {
+    throw Error(ErrorCode::unsupported, "this build of libtorch has no CUDA, or no GPU was found");
+  }
+  return device;
+}
+
+at::ScalarType dtype_of(const std::string& name, at::Device device) {
+  if (name.empty()) return device.is_cpu() ? at::kFloat : at::kBFloat16;
+  if (name == "float32") return at::kFloat;
+  if (name == "bfloat16") return at::kBFloat16;
+  if (name == "float16") return at::kHalf;
+  throw Error(ErrorCode::bad_argument,
+              "unknown dtype '" + name + "'; known: float32, bfloat16, float16");
+}
+
+json default_processor(const ModelConfig& config) {
+  auto square = [](int64_t side) { return json{{"height", side}, {"width", side}}; };
+  switch (config.family) {
+    case Family::llava:
+      return {{"image_processor_type", "CLIPImageProcessor"},
+              {"size", {{"shortest_edge", config.llava.image_size}}},
+              {"crop_size", square(config.llava.image_size)}};
+    case Family::clip:
+      return {{"image_processor_type", "CLIPImageProcessor"},
+              {"size", {{"shortest_edge", config.dual.image_size}}},
+              {"crop_size", square(config.dual.image_size)}};
+    case Family::siglip:
+      return {{"image_processor_type", "SiglipImageProcessor"},
+              {"size", square(config.dual.image_size)}};
+    case Family::sam:
+      return {{"image_processor_type", "SamImageProcessor"},
+              {"size", {{"longest_edge", config.sam.image_size}}},
+              {"pad_size", square(config.sam.image_size)}};
+    case Family::ovis2:
+      return {{"image_processor_type", "Ovis2ImageProcessor"},
+              {"size", square(config.ovis.image_size)},
+              {"crop_to_patches", false}};
+    default:
+      break;
+  }
+  json qwen = {{"image_processor_type", "Qwen2VLImageProcessor"},
+               {"patch_size", config.qwen.patch},
+               {"merge_size", config.qwen.merge},
+               {"temporal_patch_size", config.qwen.temporal}};
+  int64_t unit = config.qwen.patch * config.qwen.merge;
+  if (config.family == Family::qwen3_vl) {
+    qwen["image_mean"] = qwen["image_std"] = {0.5, 0.5, 0.5};
+    qwen["size"] = {{"shortest_edge", 64 * unit * unit}, {"longest_edge", 16384 * unit * unit}};
+  } else {
+    qwen["min_pixels"] = 4 * unit * unit;
+    qwen["max_pixels"] = 16384 * unit * unit;
+  }
+  return qwen;
+}
+
+ImageProcessor open_processor(const std::string& folder, const ModelConfig& config) {
+  std::string file = (fs::path(folder) / "preprocessor_config.json").string();
+  ImageProcessor processor = fs::exists(file)
+                                 ? ImageProcessor::open(file)
+                                 : ImageProcessor::from(default_processor(config), config.file);
+  bool qwen = config.family >= Family::qwen2_vl && config.family <= Family::qwen3_vl;
+  bool fits = processor.follows_size() == qwen;
+  if (qwen && fits) {
+    fits = processor.patch() == config.qwen.patch && processor.merge() == config.qwen.merge &&
+           processor.temporal() == config.qwen.temporal;
+  }
+  if (!fits) {
+    throw Error(ErrorCode::bad_json, file + ": does not fit the model in " + config.file);
+  }
+  return processor;
+}
+
+void visit_tensors(const ModelConfig& config, Source& source) {
+  switch (config.family) {
+    case Family::clip:
+    case Family::siglip:
+      DualEncoder(config, source);
+      return;
+    case Family::sam:
+      SamEncoder(config, source);
+      return;
+    default:
+      make_vlm(config, source);
+      return;
+  }
+}
+
+ModelInfo inspect(const std::string& folder) {
+  ModelInfo info;
+  info.folder = folder;
+  try {
+    ModelConfig config = read_config(folder);
+    info.family = to_string(config.family);
+    info.dtype = config.dtype;
+    WeightFile weights = WeightFile::open(folder);
+    info.parameters = weights.parameters();
+    info.stored_bytes = weights.bytes();
+    int64_t element = info.parameters > 0 ? info.stored_bytes / info.parameters : 4;
+    if (config.has_decoder()) {
+      const DecoderConfig& d = config.decoder;
+      info.bytes_per_cached_token = 2 * d.layers * d.kv_heads * d.head_dim * element;
+    }
+    HeaderSource source(std::move(weights), spellings_of(config));
+    visit_tensors(config, source);
+    open_processor(folder, config);
+  } catch (const Error& error) {
+    info.problem = error.what();
+  }
+  return info;
+}
+
+int64_t init_checkpoint(const std::string& path, const std::string& folder,
+                        const std::string& dtype_name, uint64_t seed, int64_t shard_bytes) {
+  fs::path file = path;
+  if (fs::is_directory(file)) file /= "config.json";
+  json settings = jsonio::read(file.string());
+  ModelConfig config = parse_config(settings, file.string());
+  at::ScalarType dtype = dtype_of(dtype_name, at::kCPU);
+  auto element = static_cast<int64_t>(c10::elementSize(dtype));
+  PlanSource plan(spellings_of(config));
+  visit_tensors(config, plan);
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed) throw Error(ErrorCode::io, folder + ": cannot be created: " + failed.message());
+
+  auto parts = shards(plan, element, shard_bytes);
+  json map = json::object();
+  int64_t parameters = 0;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    std::map<std::string, at::Tensor> tensors;
+    std::string name = shard_name(i, parts.size());
+    for (const Planned& one : parts[i]) {
+      tensors[one.name] = random_tensor(one.name, one.shape, dtype, seed);
+      parameters += tensors[one.name].numel();
+      map[one.name] = name;
+    }
+    write_safetensors((fs::path(folder) / name).string(), tensors, {{"format", "pt"}});
+  }
+  if (parts.size() > 1) {
+    json index = {{"metadata", {{"total_size", parameters * element}}}, {"weight_map", map}};
+    write_text(fs::path(folder) / "model.safetensors.index.json", index.dump(1));
+  }
+  settings.erase("torch_dtype");
+  settings["dtype"] = arrcoc::dtype_name(dtype);
+  write_text(fs::path(folder) / "config.json", settings.dump(1));
+  write_text(fs::path(folder) / "preprocessor_config.json", default_processor(config).dump(1));
+  return parameters;
+}
+
+}  // namespace arrcoc::hf

@@ -1,0 +1,25 @@
+// Folders of checkpoints: what is in them, how to open them, how to make one.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+
+#include "models/hf/config.h"
+#include "models/hf/processor.h"
+
+namespace arrcoc::hf {
+
+// "cpu", "cuda", "cuda:1". Error{bad_argument, unsupported}.
+at::Device device_of(const std::string& name);
+// "" means float32 on the CPU and bfloat16 elsewhere. Error{bad_argument}.
+at::ScalarType dtype_of(const std::string& name, at::Device device);
+
+// preprocessor_config.json of the folder, or the family's own settings where there is none.
+ImageProcessor open_processor(const std::string& folder, const ModelConfig& config);
+nlohmann::json default_processor(const ModelConfig& config);
+
+// Builds the model that the configuration describes from the source and lets go of it.
+void visit_tensors(const ModelConfig& config, Source& source);
+
+}  // namespace arrcoc::hf

@@ -1,0 +1,86 @@
+// config.json of the supported families, both spellings (transformers 4.x and 5.x), with each
+// family's own defaults for what a file leaves out.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "models/hf/blocks.h"
+
+namespace arrcoc::hf {
+
+struct DecoderConfig {
+  int64_t hidden = 4096, intermediate = 11008, layers = 32, heads = 32, kv_heads = 32;
+  int64_t head_dim = 128, vocab = 32000, sliding_window = 0;  // 0: none
+  double eps = 1e-6, theta = 10000, position_scale = 1;
+  std::string act = "silu";
+  bool qkv_bias = false, out_bias = false, mlp_bias = false, qk_norm = false;
+  bool may_tie = true;         // the embeddings may serve as the head when the file has none
+  std::vector<int64_t> mrope;  // frequencies of the t, h, w axes; empty: one axis
+  bool interleaved = false;
+};
+
+struct DualConfig {  // CLIP, SigLIP
+  EncoderConfig vision, text;
+  int64_t image_size = 224, patch = 16, channels = 3, projection = 512;
+  int64_t vocab = 49408, positions = 77, eos = 49407;
+};
+
+struct SamConfig {
+  EncoderConfig vision;
+  int64_t image_size = 1024, patch = 16, channels = 3, output = 256, window = 14;
+  bool qkv_bias = true, absolute = true, relative = true;
+  std::vector<int64_t> global_layers;
+};
+
+struct QwenVisionConfig {
+  int64_t hidden = 1280, intermediate = 5120, layers = 32, heads = 16, output = 3584;
+  int64_t channels = 3, patch = 14, temporal = 2, merge = 2, window = 0, positions = 0;
+  double theta = 10000;
+  std::string act = "quick_gelu";
+  std::vector<int64_t> full_layers;  // with full attention, where `window` is set
+  std::vector<int64_t> deepstack;    // layers whose features go into the language model
+};
+
+struct OvisVisionConfig {
+  int64_t hidden = 1024, intermediate = 2816, layers = 24, heads = 8, channels = 3;
+  int64_t image_size = 224, patch = 14, stride = 1, vocab = 16384, indicators = 5;
+  double eps = 1e-5;
+  std::string act = "silu", tokenize = "softmax";
+  bool qkv_bias = false, mlp_bias = false;
+};
+
+struct LlavaVisionConfig {
+  EncoderConfig encoder;
+  int64_t image_size = 336, patch = 14, channels = 3;
+  std::vector<int64_t> feature_layers = {-2};
+  bool keep_class = false;  // strategy "full"
+  std::string act = "gelu";
+  bool bias = true;
+};
+
+enum class Family { clip, siglip, sam, llava, qwen2_vl, qwen2_5_vl, qwen3_vl, ovis2 };
+const char* to_string(Family family);
+
+struct ModelConfig {
+  Family family = Family::clip;
+  std::string file;   // for messages
+  std::string dtype;  // as stored: "float32", "bfloat16", ... or ""
+  DecoderConfig decoder;
+  DualConfig dual;
+  SamConfig sam;
+  QwenVisionConfig qwen;
+  OvisVisionConfig ovis;
+  LlavaVisionConfig llava;
+  int64_t image_token = -1, vision_start = -1, vision_end = -1;
+  std::vector<int64_t> indicators;  // Ovis2
+  bool has_decoder() const { return family >= Family::llava; }
+};
+
+// The file, or the folder with config.json. Error{not_found, bad_json, unsupported}.
+ModelConfig read_config(const std::string& path);
+ModelConfig parse_config(const nlohmann::json& value, const std::string& file);
+
+}  // namespace arrcoc::hf

@@ -1,0 +1,73 @@
+// The language models: Llama, Qwen2 and Qwen3 decoders with a key-value cache.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+#include <vector>
+
+#include "models/hf/config.h"
+
+namespace arrcoc::hf {
+
+// Keys and values of what has been read so far, [B,K,capacity,D] a layer.
+struct Cache {
+  std::vector<at::Tensor> keys, values;
+  int64_t length = 0;    // positions filled
+  int64_t capacity = 0;  // grows when needed; set it beforehand to avoid copying
+};
+
+// Features added to the hidden states at visual places after the first layers (Qwen3-VL).
+struct DeepStack {
+  at::Tensor places;             // [N] into the flattened [B*L]
+  std::vector<at::Tensor> rows;  // one [N,D] a layer
+};
+
+// What the last tokens of the input looked at: softmax weights, mean over heads.
+struct AttentionProbe {
+  std::vector<int64_t> layers;   // which layers to watch
+  int64_t queries = 1;           // of the last tokens
+  std::vector<at::Tensor> maps;  // one [B,queries,keys] float a watched layer
+};
+
+class Decoder {
+ public:
+  Decoder() = default;
+  // Tensors "language.*" and "lm_head.*" of the source.
+  Decoder(const DecoderConfig& config, const std::string& file, Source& source);
+
+  const DecoderConfig& config() const { return config_; }
+  at::Tensor embed(const at::Tensor& ids) const;  // [B,L] -> [B,L,D]; Error for ids outside
+  // embeds [B,L,D], positions [3,B,L] or [1,B,L] int64 -> hidden states [B,L,D] after the last
+  // norm.
+  at::Tensor forward(at::Tensor embeds, const at::Tensor& positions, Cache* cache = nullptr,
+                     const DeepStack* deepstack = nullptr, AttentionProbe* probe = nullptr) const;
+  at::Tensor logits(const at::Tensor& hidden) const;  // float
+  at::Device device() const { return embeddings_.device(); }
+  at::ScalarType dtype() const { return embeddings_.scalar_type(); }
+  // Bytes of cache a token takes.
+  int64_t cache_bytes_per_token() const;
+
+ private:
+  struct Layer {
+    Norm input, post;
+    Linear q, k, v, out;
+    Norm q_norm, k_norm;
+    GatedMlp mlp;
+  };
+  struct Angles {
+    at::Tensor cosine, sine;  // [B,1,L,D/2]
+  };
+  Angles angles(const at::Tensor& positions) const;
+  at::Tensor attend(const Layer& layer, const at::Tensor& x, const Angles& angles, size_t index,
+                    Cache* cache, AttentionProbe* probe) const;
+  void remember(Cache& cache, size_t index, const at::Tensor& keys, const at::Tensor& values) const;
+
+  DecoderConfig config_;
+  at::Tensor embeddings_, head_;
+  at::Tensor frequencies_, axis_;  // [D/2]
+  std::vector<Layer> layers_;
+  Norm norm_;
+};
+
+}  // namespace arrcoc::hf

@@ -1,0 +1,307 @@
+#include "models/hf/processor.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "arrcoc/error.h"
+#include "models/hf/json.h"
+#include "models/hf/tiling.h"
+
+namespace arrcoc::hf {
+namespace {
+
+using nlohmann::json;
+
+constexpr int64_t kMaxSide = 1 << 20;
+constexpr int64_t kMaxPixels = int64_t{1} << 40;
+
+std::vector<double> channel_values(const json& settings, const char* key,
+                                   std::vector<double> fallback, const std::string& file) {
+  if (!jsonio::has(settings, key)) return fallback;
+  const json& value = settings[key];
+  if (value.is_number()) return std::vector<double>(3, value.get<double>());
+  if (!value.is_array() || value.size() != 3) jsonio::fail(file, key, "is not three numbers");
+  std::vector<double> out;
+  for (const json& one : value) {
+    if (!one.is_number()) jsonio::fail(file, key, "is not three numbers");
+    out.push_back(one.get<double>());
+  }
+  return out;
+}
+
+int64_t side(const json& object, const char* key, const std::string& file) {
+  return jsonio::whole(object, key, 0, 1, kMaxSide, file);
+}
+
+// Half to even, as Python rounds.
+int64_t round_even(double value) { return static_cast<int64_t>(std::nearbyint(value)); }
+
+}  // namespace
+
+ImageProcessor ImageProcessor::open(const std::string& path) {
+  std::filesystem::path file = path;
+  if (std::filesystem::is_directory(file)) file /= "preprocessor_config.json";
+  return from(jsonio::read(file.string()), file.string());
+}
+
+ImageProcessor ImageProcessor::from(const json& settings, const std::string& file) {
+  if (!settings.is_object()) throw Error(ErrorCode::bad_json, file + ": not an object");
+  std::string type = jsonio::text(settings, "image_processor_type",
+                                  jsonio::text(settings, "feature_extractor_type", "", file), file);
+  auto is = [&](const char* name) { return type.rfind(name, 0) == 0; };
+  bool clip = is("CLIP") || is("Llava");
+  ImageProcessor p;
+  if (is("Qwen2") || is("Qwen3")) {
+    p.kind_ = Kind::smart;
+  } else if (is("Ovis2")) {
+    p.kind_ = Kind::tiles;
+  } else if (is("Sam")) {
+    p.kind_ = Kind::longest;
+  } else if (!clip && !is("Siglip") && !is("ViT")) {
+    throw Error(ErrorCode::unsupported, file + ": unknown image processor '" + type + "'");
+  }
+  std::vector<double> mean(3, 0.5), deviation(3, 0.5);
+  if (clip || p.kind_ == Kind::smart || p.kind_ == Kind::tiles) {
+    mean = {0.48145466, 0.4578275, 0.40821073};
+    deviation = {0.26862954, 0.26130258, 0.27577711};
+  } else if (p.kind_ == Kind::longest) {
+    mean = {0.485, 0.456, 0.406};
+    deviation = {0.229, 0.224, 0.225};
+  }
+  p.mean_ = channel_values(settings, "image_mean", mean, file);
+  p.deviation_ = channel_values(settings, "image_std", deviation, file);
+  p.resize_ = jsonio::flag(settings, "do_resize", true, file);
+  p.rescale_ = jsonio::flag(settings, "do_rescale", true, file);
+  p.normalise_ = jsonio::flag(settings, "do_normalize", true, file);
+  p.crop_ = jsonio::flag(settings, "do_center_crop", clip, file);
+  p.factor_ = jsonio::number(settings, "rescale_factor", 1.0 / 255, file);
+  p.filter_ = static_cast<Filter>(
+      jsonio::whole(settings, "resample", p.kind_ == Kind::longest ? 2 : 3, 0, 5, file));
+  p.read_sizes(settings, clip, file);
+  p.read_frame(settings, file);
+  return p;
+}
+
+// What a picture is resized to, under the names of several years.
+void ImageProcessor::read_sizes(const json& settings, bool clip, const std::string& file) {
+  patch_ = jsonio::whole(settings, "patch_size", 14, 1, 1024, file);
+  merge_ = jsonio::whole(settings, "merge_size", 2, 1, 64, file);
+  temporal_ = jsonio::whole(settings, "temporal_patch_size", 2, 1, 64, file);
+  max_tiles_ = jsonio::whole(settings, "max_patches", 12, 1, 256, file);
+  min_tiles_ = jsonio::whole(settings, "min_patches", 1, 1, 256, file);
+  cover_area_ = jsonio::flag(settings, "use_covering_area_grid", true, file);
+  if (!jsonio::flag(settings, "crop_to_patches", false, file)) max_tiles_ = 1;
+  if (jsonio::has(settings, "size")) {
+    const json& size = settings["size"];
+    if (size.is_number_integer()) {  // the spelling before 4.24
+      int64_t number = jsonio::whole(size, "size", 1, kMaxSide, file);
+      (crop_ ? shortest_ : height_) = number;
+      if (!crop_) width_ = number;
+    } else if (kind_ == Kind::smart) {
+      min_pixels_ = jsonio::whole(size, "shortest_edge", 0, 1, kMaxPixels, file);
+      max_pixels_ = jsonio::whole(size, "longest_edge", 0, 1, kMaxPixels, file);
+    } else {
+      shortest_ = side(size, "shortest_edge", file);
+      longest_ = side(size, "longest_edge", file);
+      height_ = side(size, "height", file);
+      width_ = side(size, "width", file);
+    }
+  }
+  if (kind_ == Kind::smart) {
+    int64_t least = min_pixels_ ? min_pixels_ : 56 * 56;
+    int64_t most = max_pixels_ ? max_pixels_ : 28 * 28 * 1280;
+    min_pixels_ = jsonio::whole(settings, "min_pixels", least, 1, kMaxPixels, file);
+    max_pixels_ = jsonio::whole(settings, "max_pixels", most, 1, kMaxPixels, file);
+  } else if (kind_ == Kind::longest) {
+    if (!longest_) longest_ = 1024;
+  } else if (!shortest_ && (!height_ || !width_)) {
+    if (clip) shortest_ = 224;
+    height_ = width_ = kind_ == Kind::tiles ? 384 : 224;
+  }
+}
+
+// What is cut out of the resized picture, or put around it.
+void ImageProcessor::read_frame(const json& settings, const std::string& file) {
+  if (kind_ == Kind::longest) {
+    pad_ = jsonio::flag(settings, "do_pad", true, file);
+    pad_height_ = pad_width_ = longest_;
+    if (jsonio::has(settings, "pad_size")) {
+      pad_height_ = side(settings["pad_size"], "height", file);
+      pad_width_ = side(settings["pad_size"], "width", file);
+    }
+  }
+  if (!crop_) return;
+  crop_height_ = crop_width_ = shortest_ ? shortest_ : height_;
+  if (jsonio::has(settings, "crop_size")) {
+    const json& size = settings["crop_size"];
+    if (size.is_number_integer()) {
+      crop_height_ = crop_width_ = jsonio::whole(size, "crop_size", 1, kMaxSide, file);
+    } else {
+      crop_height_ = side(size, "height", file);
+      crop_width_ = side(size, "width", file);
+    }
+  }
+  if (!crop_height_ || !crop_width_) jsonio::fail(file, "crop_size", "is not given");
+}
+
+std::array<double, 4> ImageProcessor::visible(int64_t height, int64_t width) const {
+  auto high = static_cast<double>(height);
+  auto wide = static_cast<double>(width);
+  if (!crop_ || kind_ != Kind::fixed) return {0, 0, wide, high};
+  double scale = resize_ && shortest_ ? static_cast<double>(shortest_) / std::min(high, wide) : 1;
+  double x = static_cast<double>(crop_width_) / scale;
+  double y = static_cast<double>(crop_height_) / scale;
+  return {(wide - x) / 2, (high - y) / 2, (wide + x) / 2, (high + y) / 2};
+}
+
+std::pair<int64_t, int64_t> ImageProcessor::fixed_size() const {
+  if (kind_ == Kind::longest) return {pad_height_, pad_width_};
+  if (crop_) return {crop_height_, crop_width_};
+  return {height_, width_};
+}
+
+std::pair<int64_t, int64_t> ImageProcessor::smart_size(int64_t height, int64_t width,
+                                                       const PixelLimits& limits) const {
+  auto unit = static_cast<double>(patch_ * merge_);
+  auto high = static_cast<double>(height);
+  auto wide = static_cast<double>(width);
+  auto least = static_cast<double>(limits.min_pixels ? limits.min_pixels : min_pixels_);
+  auto most = static_cast<double>(limits.max_pixels ? limits.max_pixels : max_pixels_);
+  if (std::max(high, wide) / std::min(high, wide) > 200) {
+    throw Error(ErrorCode::bad_image, "a picture of " + std::to_string(width) + "x" +
+                                          std::to_string(height) +
+                                          " is too thin for this model: sides up to 200:1");
+  }
+  int64_t step = patch_ * merge_;
+  int64_t rows = round_even(high / unit);
+  int64_t cols = round_even(wide / unit);
+  auto area = static_cast<double>(rows * step) * static_cast<double>(cols * step);
+  if (area > most) {
+    double shrink = std::sqrt(high * wide / most);
+    rows = std::max<int64_t>(1, static_cast<int64_t>(std::floor(high / shrink / unit)));
+    cols = std::max<int64_t>(1, static_cast<int64_t>(std::floor(wide / shrink / unit)));
+  } else if (area < least) {
+    double grow = std::sqrt(least / (high * wide));
+    rows = static_cast<int64_t>(std::ceil(high * grow / unit));
+    cols = static_cast<int64_t>(std::ceil(wide * grow / unit));
+  }
+  return {std::max<int64_t>(1, rows) * step, std::max<int64_t>(1, cols) * step};
+}
+
+at::Tensor ImageProcessor::normalised(const at::Tensor& rgb) const {
+  at::Tensor image = rgb.to(at::kFloat);
+  if (rescale_) image = image * factor_;
+  if (!normalise_) return image;
+  at::Tensor mean = at::tensor(mean_, at::kFloat).reshape({3, 1, 1});
+  at::Tensor deviation = at::tensor(deviation_, at::kFloat).reshape({3, 1, 1});
+  return (image - mean) / deviation;
+}
+
+at::Tensor ImageProcessor::resized(const at::Tensor& rgb) const {
+  if (!resize_) return rgb;
+  int64_t height = rgb.size(1);
+  int64_t width = rgb.size(2);
+  if (shortest_) {
+    int64_t& shorter = height < width ? height : width;
+    int64_t& longer = height < width ? width : height;
+    longer = static_cast<int64_t>(static_cast<double>(shortest_ * longer) /
+                                  static_cast<double>(shorter));
+    shorter = shortest_;
+  } else if (longest_) {
+    double scale = static_cast<double>(longest_) / static_cast<double>(std::max(height, width));
+    height = static_cast<int64_t>(static_cast<double>(height) * scale + 0.5);
+    width = static_cast<int64_t>(static_cast<double>(width) * scale + 0.5);
+  } else {
+    height = height_;
+    width = width_;
+  }
+  if (height > kMaxSide || width > kMaxSide) {
+    throw Error(ErrorCode::bad_image, "the picture is too thin to be resized for this model");
+  }
+  return resample(rgb, std::max<int64_t>(1, height), std::max<int64_t>(1, width), filter_);
+}
+
+at::Tensor ImageProcessor::cropped(const at::Tensor& rgb) const {
+  at::Tensor image = rgb;
+  if (image.size(1) < crop_height_ || image.size(2) < crop_width_) {
+    int64_t more_rows = std::max<int64_t>(0, crop_height_ - image.size(1));
+    int64_t more_cols = std::max<int64_t>(0, crop_width_ - image.size(2));
+    image = at::constant_pad_nd(
+        image, {more_cols / 2, (more_cols + 1) / 2, more_rows / 2, (more_rows + 1) / 2});
+  }
+  return image.narrow(1, (image.size(1) - crop_height_) / 2, crop_height_)
+      .narrow(2, (image.size(2) - crop_width_) / 2, crop_width_);
+}
+
+Pixels ImageProcessor::patchified(const at::Tensor& image) const {
+  int64_t rows = image.size(1) / patch_;
+  int64_t cols = image.size(2) / patch_;
+  // A still picture fills a temporal patch by repeating itself.
+  at::Tensor frames = image.unsqueeze(1).expand({3, temporal_, image.size(1), image.size(2)});
+  at::Tensor blocks =
+      frames.reshape({3, temporal_, rows / merge_, merge_, patch_, cols / merge_, merge_, patch_});
+  Pixels out;
+  out.values = blocks.permute({2, 5, 3, 6, 0, 1, 4, 7})
+                   .reshape({rows * cols, 3 * temporal_ * patch_ * patch_});
+  out.grid = at::tensor({int64_t{1}, rows, cols}, at::kLong).reshape({1, 3});
+  return out;
+}
+
+Pixels ImageProcessor::tiles(const at::Tensor& rgb) const {
+  TileGrid grid;
+  if (max_tiles_ > 1) {
+    grid = cover_area_
+               ? covering_grid(rgb.size(1), rgb.size(2), height_, max_tiles_)
+               : canvas_grid(rgb.size(1), rgb.size(2), height_, width_, min_tiles_, max_tiles_);
+  }
+  std::vector<at::Tensor> pictures;
+  if (grid.rows * grid.cols > 1 || max_tiles_ == 1) {
+    pictures.push_back(resample(rgb, height_, width_, filter_));  // the thumbnail comes first
+  }
+  if (max_tiles_ > 1) {
+    at::Tensor canvas = resample(rgb, height_ * grid.rows, width_ * grid.cols, filter_);
+    for (int64_t tile = 0; tile < grid.rows * grid.cols; ++tile) {
+      pictures.push_back(canvas.narrow(1, tile / grid.cols * height_, height_)
+                             .narrow(2, tile % grid.cols * width_, width_));
+    }
+  }
+  for (at::Tensor& picture : pictures) picture = normalised(picture);
+  return {at::stack(pictures), {}, grid.rows, grid.cols};
+}
+
+Pixels ImageProcessor::exactly(const at::Tensor& rgb, int64_t rows, int64_t cols) const {
+  int64_t unit = patch_ * merge_;
+  return patchified(normalised(resample(rgb, rows * unit, cols * unit, filter_)));
+}
+
+Pixels ImageProcessor::process(const at::Tensor& rgb, const PixelLimits& limits) const {
+  if (!rgb.defined() || rgb.dim() != 3 || rgb.size(0) != 3 || rgb.scalar_type() != at::kByte ||
+      rgb.numel() == 0) {
+    throw Error(ErrorCode::bad_image, "the image processor wants [3,H,W] uint8");
+  }
+  if (kind_ == Kind::tiles) return tiles(rgb);
+  if (kind_ == Kind::smart) {
+    at::Tensor image = rgb;
+    auto [height, width] = smart_size(rgb.size(1), rgb.size(2), limits);
+    if (resize_) image = resample(rgb, height, width, filter_);
+    int64_t unit = patch_ * merge_;
+    if (image.size(1) % unit || image.size(2) % unit) {
+      throw Error(ErrorCode::bad_image, "sides must be multiples of " + std::to_string(unit) +
+                                            " when the processor does not resize");
+    }
+    return patchified(normalised(image));
+  }
+  at::Tensor image = resized(rgb);
+  if (crop_) image = cropped(image);
+  image = normalised(image);
+  if (pad_) {
+    image = at::constant_pad_nd(image, {0, std::max<int64_t>(0, pad_width_ - image.size(2)), 0,
+                                        std::max<int64_t>(0, pad_height_ - image.size(1))});
+  }
+  return {image.unsqueeze(0), {}};
+}
+
+}  // namespace arrcoc::hf

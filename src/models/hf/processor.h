@@ -1,0 +1,78 @@
+// preprocessor_config.json: from a picture to what a vision tower takes.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/hf/resample.h"
+
+namespace arrcoc::hf {
+
+struct Pixels {
+  at::Tensor values;      // smart-resize: [t*h*w, 3*T*P*P] in merge-block order; else [tiles,3,H,W]
+  at::Tensor grid;        // smart-resize: [1,3] int64 (t,h,w) in patches; else undefined
+  int64_t tile_rows = 1;  // tiles beside the thumbnail (Ovis2)
+  int64_t tile_cols = 1;
+};
+
+// How many pixels a picture may have after smart-resize; 0: as the file says.
+struct PixelLimits {
+  int64_t min_pixels = 0;
+  int64_t max_pixels = 0;
+};
+
+class ImageProcessor {
+ public:
+  // The file, or the folder with preprocessor_config.json. Error{not_found, bad_json, unsupported}.
+  static ImageProcessor open(const std::string& path);
+  static ImageProcessor from(const nlohmann::json& settings, const std::string& file);
+
+  // rgb [3,H,W] uint8. Error{bad_image} for shapes the family refuses.
+  Pixels process(const at::Tensor& rgb, const PixelLimits& limits = {}) const;
+
+  // Smart-resize families: the picture as exactly rows x cols tokens.
+  Pixels exactly(const at::Tensor& rgb, int64_t rows, int64_t cols) const;
+
+  // True when the number of tokens follows the picture's size (the Qwen family).
+  bool follows_size() const { return kind_ == Kind::smart; }
+  // Height and width after smart-resize. Error{bad_image} for sides in a ratio over 200.
+  std::pair<int64_t, int64_t> smart_size(int64_t height, int64_t width,
+                                         const PixelLimits& limits = {}) const;
+  int64_t patch() const { return patch_; }
+  int64_t merge() const { return merge_; }
+  int64_t temporal() const { return temporal_; }
+  // The part of a picture that the tower sees, x0, y0, x1, y1 in its pixels: all of it, but for
+  // centre crops (which may also reach past the edges).
+  std::array<double, 4> visible(int64_t height, int64_t width) const;
+  // Fixed-size families: height and width of what the tower gets.
+  std::pair<int64_t, int64_t> fixed_size() const;
+
+ private:
+  enum class Kind { smart, fixed, tiles, longest };
+  void read_sizes(const nlohmann::json& settings, bool clip, const std::string& file);
+  void read_frame(const nlohmann::json& settings, const std::string& file);
+  at::Tensor normalised(const at::Tensor& rgb) const;  // [3,H,W] uint8 -> float
+  at::Tensor resized(const at::Tensor& rgb) const;
+  at::Tensor cropped(const at::Tensor& rgb) const;
+  Pixels tiles(const at::Tensor& rgb) const;
+  Pixels patchified(const at::Tensor& image) const;
+
+  Kind kind_ = Kind::fixed;
+  bool resize_ = true, rescale_ = true, normalise_ = true, crop_ = false, pad_ = false;
+  Filter filter_ = Filter::bicubic;
+  double factor_ = 1.0 / 255;
+  std::vector<double> mean_, deviation_;
+  int64_t shortest_ = 0, longest_ = 0, height_ = 0, width_ = 0;  // of resizing; 0: not given
+  int64_t crop_height_ = 0, crop_width_ = 0;
+  int64_t pad_height_ = 0, pad_width_ = 0;
+  int64_t patch_ = 14, merge_ = 2, temporal_ = 2, min_pixels_ = 0, max_pixels_ = 0;
+  int64_t max_tiles_ = 1, min_tiles_ = 1;
+  bool cover_area_ = true;
+};
+
+}  // namespace arrcoc::hf

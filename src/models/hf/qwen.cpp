@@ -1,0 +1,381 @@
+// Qwen2-VL, Qwen2.5-VL and Qwen3-VL: a vision transformer over patches of any grid, and M-RoPE.
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "arrcoc/error.h"
+#include "models/hf/vlm.h"
+
+namespace arrcoc::hf {
+namespace {
+
+struct Shape {
+  int64_t frames, rows, cols;  // in patches
+};
+
+// Every patch of the kept tokens in merge-block order: where it lies.
+struct Layout {
+  std::vector<int64_t> row, col;       // of each patch
+  std::vector<int64_t> frame, window;  // ids of each token, growing
+  std::vector<int64_t> place;          // of each patch in the interpolated position table
+  std::vector<int64_t> token;          // index of each token within all
+};
+
+// Two linear layers with GELU over merge*merge patches; the norm before or after they are joined.
+struct Merger {
+  Norm norm;
+  Linear first, second;
+  int64_t unit = 4;
+  bool joined_norm = false;
+  at::Tensor operator()(const at::Tensor& x) const {
+    at::Tensor joined = joined_norm ? norm(x.reshape({x.size(0) / unit, -1}))
+                                    : norm(x).reshape({x.size(0) / unit, -1});
+    return second(at::gelu(first(joined)));
+  }
+};
+
+class Tower {
+ public:
+  Tower(const ModelConfig& model, Source& source);
+  Visual operator()(const at::Tensor& values, const std::vector<Shape>& shapes,
+                    const std::vector<int64_t>& keep) const;
+  const QwenVisionConfig& config() const { return c_; }
+
+ private:
+  struct Block {
+    Norm norm1, norm2;
+    Linear qkv, out;
+    Mlp mlp;
+    GatedMlp gated;
+  };
+  Merger merger(const std::string& name, bool joined_norm, Source& source) const;
+  Layout layout(const std::vector<Shape>& shapes, const std::vector<int64_t>& keep) const;
+  at::Tensor table_rows(const std::vector<Shape>& shapes) const;
+  at::Tensor block(const Block& block, const at::Tensor& x, const at::Tensor& cosine,
+                   const at::Tensor& sine, const Segments& segments) const;
+
+  QwenVisionConfig c_;
+  Family family_;
+  Linear patch_;
+  at::Tensor table_;  // learned positions, Qwen3
+  at::Tensor frequencies_;
+  std::vector<Block> blocks_;
+  Merger merger_;
+  std::vector<Merger> deepstack_;
+};
+
+Tower::Tower(const ModelConfig& model, Source& source) : c_(model.qwen), family_(model.family) {
+  bool three = family_ == Family::qwen3_vl;
+  bool gated = family_ == Family::qwen2_5_vl;
+  Activation act = activation(c_.act, model.file);
+  patch_.weight = source
+                      .get("visual.patch_embed.proj.weight",
+                           {c_.hidden, c_.channels, c_.temporal, c_.patch, c_.patch})
+                      .flatten(1);
+  if (three) {
+    patch_.bias = source.get("visual.patch_embed.proj.bias", {c_.hidden});
+    table_ = source.get("visual.pos_embed.weight", {c_.positions, c_.hidden});
+  }
+  for (int64_t i = 0; i < c_.layers; ++i) {
+    std::string at = "visual.blocks." + std::to_string(i) + ".";
+    auto norm = [&](const char* name) {
+      return gated ? source.rms_norm(at + name, c_.hidden, 1e-6)
+                   : source.layer_norm(at + name, c_.hidden, 1e-6);
+    };
+    auto linear = [&](const char* name, int64_t in, int64_t out) {
+      return source.linear(at + name, in, out);
+    };
+    Block block;
+    block.norm1 = norm("norm1");
+    block.norm2 = norm("norm2");
+    block.qkv = linear("attn.qkv", c_.hidden, 3 * c_.hidden);
+    block.out = linear("attn.proj", c_.hidden, c_.hidden);
+    if (gated) {
+      block.gated = {linear("mlp.gate_proj", c_.hidden, c_.intermediate),
+                     linear("mlp.up_proj", c_.hidden, c_.intermediate),
+                     linear("mlp.down_proj", c_.intermediate, c_.hidden), act};
+    } else {
+      block.mlp = {linear(three ? "mlp.linear_fc1" : "mlp.fc1", c_.hidden, c_.intermediate),
+                   linear(three ? "mlp.linear_fc2" : "mlp.fc2", c_.intermediate, c_.hidden), act};
+    }
+    blocks_.push_back(std::move(block));
+  }
+  merger_ = merger("visual.merger.", false, source);
+  for (size_t i = 0; i < c_.deepstack.size(); ++i) {
+    deepstack_.push_back(
+        merger("visual.deepstack_merger_list." + std::to_string(i) + ".", true, source));
+  }
+  frequencies_ = inverse_frequencies(c_.hidden / c_.heads / 2, c_.theta, patch_.weight.device());
+}
+
+Merger Tower::merger(const std::string& name, bool joined_norm, Source& source) const {
+  Merger m;
+  m.unit = c_.merge * c_.merge;
+  m.joined_norm = joined_norm;
+  int64_t wide = c_.hidden * m.unit;
+  bool three = family_ == Family::qwen3_vl;
+  std::string norm = name + (three ? "norm" : "ln_q");
+  m.norm = family_ == Family::qwen2_5_vl
+               ? source.rms_norm(norm, c_.hidden, 1e-6)
+               : source.layer_norm(norm, joined_norm ? wide : c_.hidden, 1e-6);
+  m.first = source.linear(name + (three ? "linear_fc1" : "mlp.0"), wide, wide);
+  m.second = source.linear(name + (three ? "linear_fc2" : "mlp.2"), wide, c_.output);
+  return m;
+}
+
+Layout Tower::layout(const std::vector<Shape>& shapes, const std::vector<int64_t>& keep) const {
+  Layout out;
+  int64_t side = c_.window ? c_.window / c_.merge / c_.patch : 1;  // tokens along a window
+  int64_t token = 0, patch = 0, frames = 0, windows = 0;
+  size_t next = 0;
+  for (const Shape& shape : shapes) {
+    int64_t rows = shape.rows / c_.merge;
+    int64_t cols = shape.cols / c_.merge;
+    int64_t across = (cols + side - 1) / side;
+    int64_t down = (rows + side - 1) / side;
+    for (int64_t t = 0; t < shape.frames; ++t, ++frames, windows += across * down) {
+      for (int64_t r = 0; r < rows; ++r) {
+        for (int64_t c = 0; c < cols; ++c, ++token, patch += c_.merge * c_.merge) {
+          if (!keep.empty()) {
+            if (next >= keep.size() || keep[next] != token) continue;
+            ++next;
+          }
+          out.token.push_back(token);
+          out.frame.push_back(frames);
+          out.window.push_back(windows + r / side * across + c / side);
+          for (int64_t i = 0; i < c_.merge * c_.merge; ++i) {
+            out.row.push_back(r * c_.merge + i / c_.merge);
+            out.col.push_back(c * c_.merge + i % c_.merge);
+            out.place.push_back(patch + i);
+          }
+        }
+      }
+    }
+  }
+  return out;
+}
+
+// The learned square of positions, read bilinearly at the places of each grid, merge-block order.
+at::Tensor Tower::table_rows(const std::vector<Shape>& shapes) const {
+  auto side = static_cast<int64_t>(std::sqrt(static_cast<double>(table_.size(0))));
+  std::vector<at::Tensor> all;
+  for (const Shape& shape : shapes) {
+    auto axis = [&](int64_t count) {
+      return at::linspace(0, static_cast<double>(side - 1), count, at::kFloat);
+    };
+    at::Tensor y = axis(shape.rows);
+    at::Tensor x = axis(shape.cols);
+    at::Tensor y0 = y.to(at::kLong);
+    at::Tensor x0 = x.to(at::kLong);
+    at::Tensor y1 = (y0 + 1).clamp_max(side - 1);
+    at::Tensor x1 = (x0 + 1).clamp_max(side - 1);
+    at::Tensor dy = (y - y0).unsqueeze(1);
+    at::Tensor dx = (x - x0).unsqueeze(0);
+    auto corner = [&](const at::Tensor& rows, const at::Tensor& cols, const at::Tensor& weight) {
+      at::Tensor index = (rows.unsqueeze(1) * side + cols.unsqueeze(0)).reshape({-1});
+      return table_.index_select(0, index.to(table_.device())) *
+             weight.reshape({-1, 1}).to(table_.options());
+    };
+    at::Tensor grid = corner(y0, x0, (1 - dy) * (1 - dx)) + corner(y0, x1, (1 - dy) * dx) +
+                      corner(y1, x0, dy * (1 - dx)) + corner(y1, x1, dy * dx);
+    int64_t m = c_.merge;
+    grid = grid.reshape({shape.rows / m, m, shape.cols / m, m, -1})
+               .permute({0, 2, 1, 3, 4})
+               .reshape({shape.rows * shape.cols, -1});
+    all.push_back(grid.repeat({shape.frames, 1}));
+  }
+  return at::cat(all);
+}
+
+at::Tensor Tower::block(const Block& block, const at::Tensor& x, const at::Tensor& cosine,
+                        const at::Tensor& sine, const Segments& segments) const {
+  at::Tensor parts = block.qkv(block.norm1(x)).reshape({x.size(0), 3, c_.heads, -1});
+  auto turned = [&](int64_t i) {
+    return rotate(parts.select(1, i).to(at::kFloat), cosine, sine).to(x.scalar_type());
+  };
+  at::Tensor mixed = segments.attend(turned(0), turned(1), parts.select(1, 2));
+  at::Tensor y = x + block.out(mixed.flatten(1));
+  at::Tensor normal = block.norm2(y);
+  return y + (block.gated.act ? block.gated(normal) : block.mlp(normal));
+}
+
+std::vector<int64_t> run_lengths(const std::vector<int64_t>& ids, int64_t each) {
+  std::vector<int64_t> out;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (i == 0 || ids[i] != ids[i - 1]) out.push_back(0);
+    out.back() += each;
+  }
+  return out;
+}
+
+Visual Tower::operator()(const at::Tensor& values, const std::vector<Shape>& shapes,
+                         const std::vector<int64_t>& keep) const {
+  Layout lie = layout(shapes, keep);
+  if (!keep.empty() && lie.token.size() != keep.size()) {
+    throw Error(ErrorCode::bad_argument, "kept visual tokens must be ascending and exist");
+  }
+  at::Device device = patch_.weight.device();
+  int64_t unit = c_.merge * c_.merge;
+  // Tokens of one window side by side (stable: raster order inside), put back at the end.
+  std::vector<int64_t> order(lie.token.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
+  bool windows = c_.window > 0;
+  if (windows) {
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+      return lie.window[static_cast<size_t>(a)] < lie.window[static_cast<size_t>(b)];
+    });
+  }
+  std::vector<int64_t> rows, cols, places, window_of, frame_of;
+  for (int64_t token : order) {
+    window_of.push_back(lie.window[static_cast<size_t>(token)]);
+    frame_of.push_back(lie.frame[static_cast<size_t>(token)]);
+    for (int64_t i = token * unit; i < (token + 1) * unit; ++i) {
+      rows.push_back(lie.row[static_cast<size_t>(i)]);
+      cols.push_back(lie.col[static_cast<size_t>(i)]);
+      places.push_back(lie.place[static_cast<size_t>(i)]);
+    }
+  }
+  at::Tensor index = at::tensor(places, at::kLong);
+  at::Tensor pixels = values;
+  bool all = keep.empty() && !windows;
+  if (!all) pixels = pixels.index_select(0, index.to(values.device()));
+  at::Tensor x = patch_(pixels.to(patch_.weight.options()));
+  if (table_.defined()) {
+    at::Tensor learned = table_rows(shapes);
+    x = x + (all ? learned : learned.index_select(0, index.to(device)));
+  }
+  auto angle = [&](const std::vector<int64_t>& at) {
+    return at::tensor(at, at::kLong).to(device).to(at::kFloat).unsqueeze(1) * frequencies_;
+  };
+  at::Tensor turn = at::cat({angle(rows), angle(cols)}, 1).unsqueeze(1);  // [N,1,D/2]
+  at::Tensor cosine = turn.cos();
+  at::Tensor sine = turn.sin();
+  Segments whole(run_lengths(frame_of, unit), device);
+  Segments local = windows ? Segments(run_lengths(window_of, unit), device) : whole;
+
+  Visual out;
+  out.deepstack.resize(deepstack_.size());
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    auto layer = static_cast<int64_t>(i);
+    bool full = std::count(c_.full_layers.begin(), c_.full_layers.end(), layer) > 0;
+    x = block(blocks_[i], x, cosine, sine, full ? whole : local);
+    for (size_t d = 0; d < deepstack_.size(); ++d) {
+      if (c_.deepstack[d] == layer) out.deepstack[d] = deepstack_[d](x);
+    }
+  }
+  out.rows = merger_(x);
+  if (windows) {
+    at::Tensor back = at::empty({out.rows.size(0)}, at::kLong);
+    for (size_t i = 0; i < order.size(); ++i) {
+      back.data_ptr<int64_t>()[order[i]] = static_cast<int64_t>(i);
+    }
+    out.rows = out.rows.index_select(0, back.to(device));
+  }
+  return out;
+}
+
+class Qwen : public Vlm {
+ public:
+  Qwen(const ModelConfig& config, Source& source) : Vlm(config, source), tower_(config, source) {
+    if (config.qwen.output != config.decoder.hidden) {
+      throw Error(ErrorCode::bad_json, config.file +
+                                           ": the vision tower gives rows of another width than "
+                                           "the language model takes");
+    }
+  }
+
+  int64_t tokens(const at::Tensor& values, const at::Tensor& grid) const override {
+    int64_t patches = 0;
+    for (const Shape& shape : shapes(grid)) patches += shape.frames * shape.rows * shape.cols;
+    const QwenVisionConfig& c = tower_.config();
+    int64_t width = c.channels * c.temporal * c.patch * c.patch;
+    if (values.dim() != 2 || values.size(0) != patches || values.size(1) != width) {
+      throw Error(ErrorCode::bad_argument, "pixel values must be [" + std::to_string(patches) +
+                                               "," + std::to_string(width) + "] for this grid");
+    }
+    return patches / (c.merge * c.merge);
+  }
+
+  Visual encode(const at::Tensor& values, const at::Tensor& grid,
+                const std::vector<int64_t>& keep) const override {
+    tokens(values, grid);
+    return tower_(values, shapes(grid), keep);
+  }
+
+  // Text runs on; a picture's token (t,r,c) sits at start + (t,r,c), and what follows starts after
+  // the largest of them.
+  at::Tensor positions(const at::Tensor& ids, const at::Tensor& grids) const override {
+    std::vector<Shape> pictures = grids.defined() ? shapes(grids) : std::vector<Shape>();
+    at::Tensor flat = ids.to(at::kCPU).contiguous();
+    auto id = flat.accessor<int64_t, 2>();
+    at::Tensor out = at::empty({3, ids.size(0), ids.size(1)}, at::kLong);
+    auto to = out.accessor<int64_t, 3>();
+    int64_t merge = tower_.config().merge;
+    size_t picture = 0;
+    for (int64_t b = 0; b < ids.size(0); ++b) {
+      int64_t next = 0;
+      for (int64_t i = 0; i < ids.size(1);) {
+        if (id[b][i] != config_.image_token) {
+          for (int64_t axis = 0; axis < 3; ++axis) to[axis][b][i] = next;
+          ++next;
+          ++i;
+          continue;
+        }
+        if (picture >= pictures.size()) mismatch(pictures.size());
+        const Shape& shape = pictures[picture++];
+        int64_t rows = shape.rows / merge, cols = shape.cols / merge;
+        int64_t count = shape.frames * rows * cols;
+        for (int64_t k = 0; k < count; ++k, ++i) {
+          if (i >= ids.size(1) || id[b][i] != config_.image_token) mismatch(pictures.size());
+          to[0][b][i] = next + k / (rows * cols);
+          to[1][b][i] = next + k / cols % rows;
+          to[2][b][i] = next + k % cols;
+        }
+        next += std::max({shape.frames, rows, cols});
+      }
+    }
+    if (picture != pictures.size()) mismatch(pictures.size());
+    return out;
+  }
+
+ private:
+  [[noreturn]] static void mismatch(size_t pictures) {
+    throw Error(ErrorCode::bad_argument,
+                "the image tokens of the prompt do not fit the grids of its " +
+                    std::to_string(pictures) + " pictures");
+  }
+
+  std::vector<Shape> shapes(const at::Tensor& grid) const {
+    if (!grid.defined() || grid.dim() != 2 || grid.size(1) != 3 ||
+        grid.scalar_type() != at::kLong) {
+      throw Error(ErrorCode::bad_argument, "grids must be [pictures,3] int64");
+    }
+    at::Tensor flat = grid.to(at::kCPU).contiguous();
+    auto at = flat.accessor<int64_t, 2>();
+    std::vector<Shape> out;
+    int64_t merge = tower_.config().merge;
+    for (int64_t i = 0; i < flat.size(0); ++i) {
+      Shape shape = {at[i][0], at[i][1], at[i][2]};
+      if (shape.frames < 1 || shape.rows < 1 || shape.cols < 1 || shape.rows % merge ||
+          shape.cols % merge || std::max({shape.frames, shape.rows, shape.cols}) > 1 << 20) {
+        throw Error(ErrorCode::bad_argument,
+                    "a grid of " + std::to_string(shape.rows) + "x" + std::to_string(shape.cols) +
+                        " patches is not a multiple of " + std::to_string(merge));
+      }
+      out.push_back(shape);
+    }
+    return out;
+  }
+
+  Tower tower_;
+};
+
+}  // namespace
+
+std::unique_ptr<Vlm> make_qwen(const ModelConfig& config, Source& source) {
+  return std::make_unique<Qwen>(config, source);
+}
+
+}  // namespace arrcoc::hf

@@ -1,0 +1,82 @@
+// What a vision-language model is to the rest: pictures to rows, rows into a prompt, a decoder.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/hf/config.h"
+#include "models/hf/decoder.h"
+
+namespace arrcoc::hf {
+
+// Rows for the language model, one a visual token.
+struct Visual {
+  at::Tensor rows;                    // [N,D]
+  std::vector<at::Tensor> deepstack;  // Qwen3-VL: each [N,D]
+  int64_t size() const { return rows.size(0); }
+};
+
+// Several pictures after each other.
+Visual join(const std::vector<Visual>& parts);
+// Some rows, of every set.
+Visual pick(const Visual& visual, const std::vector<int64_t>& rows);
+// One row a group: the mean of its members, in every set.
+Visual merge(const Visual& visual, const std::vector<std::vector<int64_t>>& groups);
+
+class Vlm {
+ public:
+  Vlm(const ModelConfig& config, Source& source)
+      : config_(config), decoder_(config.decoder, config.file, source) {}
+  virtual ~Vlm() = default;
+
+  const ModelConfig& config() const { return config_; }
+  const Decoder& decoder() const { return decoder_; }
+
+  // Visual tokens of pixels as the image processor gives them. Error{bad_argument} when their shape
+  // is not this model's.
+  virtual int64_t tokens(const at::Tensor& values, const at::Tensor& grid) const = 0;
+  // keep: which tokens, ascending; only their patches are encoded, at their true places, and attend
+  // to each other. Empty: all.
+  virtual Visual encode(const at::Tensor& values, const at::Tensor& grid,
+                        const std::vector<int64_t>& keep = {}) const = 0;
+  // Positions of the whole prompt, every placeholder present: [3,B,L] or [1,B,L].
+  virtual at::Tensor positions(const at::Tensor& ids, const at::Tensor& grids) const;
+  // Token embeddings [B,L,D] without the pictures' rows (Ovis2: with its indicators).
+  virtual at::Tensor embed(const at::Tensor& ids) const { return decoder_.embed(ids); }
+
+ protected:
+  ModelConfig config_;
+  Decoder decoder_;
+};
+
+std::unique_ptr<Vlm> make_vlm(const ModelConfig& config, Source& source);
+std::unique_ptr<Vlm> make_qwen(const ModelConfig& config, Source& source);
+std::unique_ptr<Vlm> make_llava(const ModelConfig& config, Source& source);
+std::unique_ptr<Vlm> make_ovis(const ModelConfig& config, Source& source);
+Spellings spellings_of(const ModelConfig& config);
+
+// A prompt ready for the decoder.
+struct Prompt {
+  at::Tensor embeds;     // [B,L,D]
+  at::Tensor positions;  // [A,B,L]
+  DeepStack deepstack;
+  std::vector<int64_t> visual_places;  // of the visual rows, in the flattened [B*L]
+  int64_t length() const { return embeds.size(1); }
+  int64_t next_position() const;  // of the first generated token
+};
+
+// ids [B,L] with a placeholder for every visual token of the full grids. visual: a row for each.
+// Error{bad_argument} when the counts differ.
+Prompt prepare(const Vlm& model, const at::Tensor& ids, const at::Tensor& grids,
+               const Visual& visual);
+
+// The same for B = 1 with only some of the visual tokens: group i (indices of placeholders, in
+// order of appearance) becomes one token, row i of `visual`. Positions are those of the full grid;
+// a group of several sits at the median of its members. All other placeholders vanish.
+Prompt prepare(const Vlm& model, const at::Tensor& ids, const at::Tensor& grids,
+               const Visual& visual, const std::vector<std::vector<int64_t>>& groups);
+
+}  // namespace arrcoc::hf
