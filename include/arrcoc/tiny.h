@@ -5,10 +5,21 @@
 // CPU cores: page features of a 1024x1024 picture are computed once and serve every question.
 #pragma once
 
+#include <ATen/core/Tensor.h>
+
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "arrcoc/map.h"
+#include "arrcoc/picture.h"
+
+namespace arrcoc {
+struct TokenSequence;  // arrcoc/realizing.h
+}
 
 namespace arrcoc::tiny {
 
@@ -53,5 +64,68 @@ std::string decode(const std::vector<uint8_t>& symbols);
 // A question of at most kMaxQuestion symbols: longer ones keep their first 128 and last 64.
 // `shortened` (optional) says whether that happened.
 std::vector<uint8_t> encode_question(std::string_view utf8, bool* shortened = nullptr);
+
+// What the realizer makes of a picture and a question.
+struct Opinion {
+  Map relevance;                   // [0,1] on cells of 16 frame pixels
+  std::array<float, kTiers> tier;  // logits of kTierTokens
+  std::array<float, 3> tensions;   // compress, exploit, focus in [0,1]
+  bool operator==(const Opinion&) const = default;
+};
+
+struct Answer {
+  std::string text;                  // UTF-8
+  std::vector<float> probabilities;  // of each character, and of the end mark last
+  float confidence = 0;              // their product: how likely the model finds the whole answer
+  bool shortened = false;            // the question was longer than kMaxQuestion
+  bool operator==(const Answer&) const = default;
+};
+
+// Both networks with their weights, fp32 on the CPU. Immutable but for a small memory of pages
+// seen lately; every function may be called from several threads.
+class TinyModel {
+ public:
+  // A folder with config.json and bf16 or int8 shards. Error{bad_weights} that names file and
+  // tensor for whatever does not match the architecture; Error{not_found} without config.json.
+  static std::shared_ptr<const TinyModel> load(const std::string& folder);
+  ~TinyModel();
+
+  const Shape& shape() const;
+  int64_t parameters() const;
+
+  // frame: the picture as [3,h,w] floats, see frame_of. Page features are computed once per
+  // picture (by Picture::hash) and frame size.
+  Opinion look(const Picture& picture, const at::Tensor& frame, std::string_view question) const;
+  // Where print is, [rows,cols] in [0,1], one value per 16x16 frame pixels.
+  at::Tensor text(const Picture& picture, const at::Tensor& frame) const;
+  // Greedy decoding. geometry: of the picture that the tokens were cut from.
+  Answer answer(const TokenSequence& tokens, const Geometry& geometry,
+                std::string_view question) const;
+
+ private:
+  TinyModel();
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Rewrites a folder of weights as int8 (one scale per output channel), in shards of at most 8 MB.
+struct ExportReport {
+  int64_t parameters = 0;
+  int64_t bytes = 0;          // of all files written
+  double largest_error = 0;   // |w' - w| / max |w| of its row, over all weights
+  double relative_error = 0;  // root mean square of w' - w over that of w, worst tensor
+  std::string worst_tensor;
+};
+ExportReport export_int8(const std::string& from, const std::string& to);
+
+// The folder of the bundled weights: $ARRCOC_MODELS/tiny, else models/tiny beside or above the
+// executable, else share/arrcoc/models/tiny of its installation; "" when there is none.
+std::string find_model();
+
+// Adds the scorer `realizer` and the provider `realizer-text` to the registries. Weights are read
+// when they are first needed.
+void install(const std::string& folder);
+// The model of the last install. Error{not_found} when none was installed.
+std::shared_ptr<const TinyModel> installed();
 
 }  // namespace arrcoc::tiny

@@ -100,6 +100,24 @@ TEST_F(Cli, FullChannelsAndEveryPolicyRun) {
   EXPECT_EQ(json::parse(o.out)["statistics"][0]["shape"][0], 40);
 }
 
+TEST_F(Cli, AskAnswersWithTheBundledModel) {
+  const std::string line = "ask " + page() + " 'What is the total?' --budget 100";
+  Outcome o = arrcoc(line + " --json --heatmap " + folder / "h.png");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const json j = json::parse(o.out);
+  EXPECT_EQ(j["policy"], "realizer");
+  EXPECT_LE(j["tokens"].get<int>(), 100);
+  EXPECT_EQ(j["native_tokens"], 1200);
+  EXPECT_TRUE(j["answer"].is_string());
+  EXPECT_EQ(j["unsure"], j["confidence"].get<double>() < 0.5);
+  EXPECT_TRUE(j["milliseconds"].contains("answering"));
+  EXPECT_FALSE(cv::imread(folder / "h.png").empty());
+  Outcome text = arrcoc(line);
+  ASSERT_EQ(text.code, 0) << text.err;
+  EXPECT_NE(text.out.find("confidence"), std::string::npos);
+  expect_one_line_error(arrcoc(line, "ARRCOC_MODELS=/nowhere"), "ARRCOC_MODELS");
+}
+
 TEST_F(Cli, ZoomGivesCropsUnderTheBudget) {
   Outcome o =
       run_arrcoc("look " + page() + " 'the red thing' --allocator zoom --budget 120 --json");

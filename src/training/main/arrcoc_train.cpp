@@ -10,6 +10,7 @@
 #include <string>
 
 #include "arrcoc/error.h"
+#include "arrcoc/tiny.h"
 #include "arrcoc/training.h"
 
 namespace {
@@ -40,17 +41,37 @@ json options_of(int argc, char** argv) {
   return options;
 }
 
+// --export_int8 IN --out OUT: trained shards -> the form that is shipped.
+int export_weights(const json& options) {
+  for (const auto& [key, value] : options.items())
+    if ((key != "export_int8" && key != "out") || !value.is_string())
+      throw arrcoc::Error(arrcoc::ErrorCode::bad_argument,
+                          "--export_int8 IN goes with --out OUT alone, not with --" + key);
+  if (!options.contains("out"))
+    throw arrcoc::Error(arrcoc::ErrorCode::bad_argument, "--export_int8 needs --out FOLDER");
+  const std::string to = options["out"];
+  const auto report = arrcoc::tiny::export_int8(options["export_int8"], to);
+  std::cout << to << ": " << report.parameters << " parameters, " << report.bytes
+            << " bytes; largest error " << report.largest_error
+            << " of a row's peak; root mean square error of the worst tensor ("
+            << report.worst_tensor << ") " << report.relative_error << " of its own" << std::endl;
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 2 || std::strcmp(argv[1], "--help") == 0) {
     std::cout << "usage: arrcoc_train --config FILE [--minutes 20] [--out DIR] [--init DIR] ...\n"
+              << "       arrcoc_train --export_int8 DIR --out DIR\n"
               << "options and their defaults:\n"
               << arrcoc::training::to_json({}) << '\n';
     return argc < 2 ? 2 : 0;
   }
   try {
-    const auto options = arrcoc::training::options_from_json(options_of(argc, argv).dump());
+    const json given = options_of(argc, argv);
+    if (given.contains("export_int8")) return export_weights(given);
+    const auto options = arrcoc::training::options_from_json(given.dump());
     const auto report = arrcoc::training::train(options, [](const std::string& line) {
       std::time_t now = std::time(nullptr);
       char stamp[16];
