@@ -105,17 +105,11 @@ inline json unigram(bool lowercase = true) {
           {"model",
            {{"type", "Unigram"},
             {"unk_id", 0},
-            {"vocab",
-             {{"<unk>", 0.0},
-              {"</s>", 0.0},
-              {"\u2581", -3.0},
-              {"a", -3.5},
-              {"b", -3.6},
-              {"ab", -4.0},
-              {"\u2581ab", -4.5},
-              {"abb", -9.5},
-              {"c", -5.0},
-              {"A", -6.0}}}}}};
+            {"vocab", json::array({json::array({"<unk>", 0.0}), json::array({"</s>", 0.0}),
+                                   json::array({"\u2581", -3.0}), json::array({"a", -3.5}),
+                                   json::array({"b", -3.6}), json::array({"ab", -4.0}),
+                                   json::array({"\u2581ab", -4.5}), json::array({"abb", -9.5}),
+                                   json::array({"c", -5.0}), json::array({"A", -6.0})})}}}};
 }
 
 }  // namespace arrcoc::small_tokenizers
