@@ -102,7 +102,7 @@ TEST_F(Cli, FullChannelsAndEveryPolicyRun) {
 
 TEST_F(Cli, AskAnswersWithTheBundledModel) {
   const std::string line = "ask " + page() + " 'What is the total?' --budget 100";
-  Outcome o = arrcoc(line + " --json --heatmap " + folder / "h.png");
+  Outcome o = run_arrcoc(line + " --json --heatmap " + folder / "h.png");
   ASSERT_EQ(o.code, 0) << o.err;
   const json j = json::parse(o.out);
   EXPECT_EQ(j["policy"], "realizer");
@@ -112,10 +112,10 @@ TEST_F(Cli, AskAnswersWithTheBundledModel) {
   EXPECT_EQ(j["unsure"], j["confidence"].get<double>() < 0.5);
   EXPECT_TRUE(j["milliseconds"].contains("answering"));
   EXPECT_FALSE(cv::imread(folder / "h.png").empty());
-  Outcome text = arrcoc(line);
+  Outcome text = run_arrcoc(line);
   ASSERT_EQ(text.code, 0) << text.err;
   EXPECT_NE(text.out.find("confidence"), std::string::npos);
-  expect_one_line_error(arrcoc(line, "ARRCOC_MODELS=/nowhere"), "ARRCOC_MODELS");
+  expect_one_line_error(run_arrcoc(line, "ARRCOC_MODELS=/nowhere"), "ARRCOC_MODELS");
 }
 
 TEST_F(Cli, ZoomGivesCropsUnderTheBudget) {

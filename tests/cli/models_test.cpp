@@ -14,7 +14,7 @@ std::string golden(const std::string& name) {
 }
 
 TEST(ModelsCommand, CheckPrintsOneLineATensorAndPasses) {
-  Outcome o = arrcoc("models check " + golden("qwen3_vl") + " --golden " +
+  Outcome o = run_arrcoc("models check " + golden("qwen3_vl") + " --golden " +
                      golden("qwen3_vl/golden.safetensors"));
   EXPECT_EQ(o.code, 0) << o.err;
   for (const char* name :
@@ -24,7 +24,7 @@ TEST(ModelsCommand, CheckPrintsOneLineATensorAndPasses) {
 }
 
 TEST(ModelsCommand, CheckFailsWhenTheOutputsAreOthers) {
-  Outcome o = arrcoc("models check " + golden("qwen2_5_vl") + " --golden " +
+  Outcome o = run_arrcoc("models check " + golden("qwen2_5_vl") + " --golden " +
                      golden("qwen2_vl/golden.safetensors"));
   EXPECT_EQ(o.code, 1);
   EXPECT_NE(o.out.find("FAIL  logits"), std::string::npos) << o.out;
@@ -33,16 +33,16 @@ TEST(ModelsCommand, CheckFailsWhenTheOutputsAreOthers) {
 TEST(ModelsCommand, ChecksProcessorsAndTokenizers) {
   std::string images = golden("processors");
   for (const char* name : {"clip", "siglip", "qwen2_vl", "qwen3_vl"}) {
-    Outcome o = arrcoc("models check --processor " + images + "/" + name + ".json --golden " +
+    Outcome o = run_arrcoc("models check --processor " + images + "/" + name + ".json --golden " +
                        images + "/" + name + ".safetensors --images " + images);
     EXPECT_EQ(o.code, 0) << o.out << o.err;
     EXPECT_NE(o.out.find("ok    img2.pixel_values"), std::string::npos) << o.out;
   }
   std::string folder = golden("tokenizers");
-  Outcome good = arrcoc("models check --tokenizer " + folder + "/qwen_style.json --golden " +
+  Outcome good = run_arrcoc("models check --tokenizer " + folder + "/qwen_style.json --golden " +
                         folder + "/qwen_style.golden.json");
   EXPECT_EQ(good.code, 0) << good.out;
-  Outcome bad = arrcoc("models check --tokenizer " + folder + "/qwen_style.json --golden " +
+  Outcome bad = run_arrcoc("models check --tokenizer " + folder + "/qwen_style.json --golden " +
                        folder + "/llama_style.golden.json");
   EXPECT_EQ(bad.code, 1);
   EXPECT_NE(bad.out.find("FAIL"), std::string::npos);
@@ -50,17 +50,17 @@ TEST(ModelsCommand, ChecksProcessorsAndTokenizers) {
 
 TEST(ModelsCommand, ListsInspectsAndTestsWhatItMade) {
   Folder folder;
-  Outcome made = arrcoc("models init --config " + golden("qwen2_vl/config.json") + " --out " +
+  Outcome made = run_arrcoc("models init --config " + golden("qwen2_vl/config.json") + " --out " +
                         (folder / "m") + " --dtype float16 --seed 5");
   ASSERT_EQ(made.code, 0) << made.err;
-  Outcome info = arrcoc("models info " + (folder / "m") + " --json");
+  Outcome info = run_arrcoc("models info " + (folder / "m") + " --json");
   ASSERT_EQ(info.code, 0) << info.err;
   json about = json::parse(info.out);
   EXPECT_EQ(about["family"], "qwen2_vl");
   EXPECT_EQ(about["dtype"], "float16");
   EXPECT_EQ(about["stored_bytes"], about["parameters"].get<int64_t>() * 2);
-  EXPECT_EQ(arrcoc("models check " + (folder / "m")).code, 0);
-  Outcome list = arrcoc("models list " + folder.path() + " --json");
+  EXPECT_EQ(run_arrcoc("models check " + (folder / "m")).code, 0);
+  Outcome list = run_arrcoc("models list " + folder.path() + " --json");
   ASSERT_EQ(list.code, 0) << list.err;
   json all = json::parse(list.out);
   ASSERT_EQ(all.size(), 1U);
@@ -75,16 +75,16 @@ TEST(ModelsCommand, BrokenFoldersAreOneLineThatNamesTheFile) {
   std::ofstream(folder / "m/model.safetensors", std::ios::binary)
       << weights.substr(0, weights.size() - 100);
   for (const char* command : {"models info ", "models check "}) {
-    Outcome o = arrcoc(command + (folder / "m"));
+    Outcome o = run_arrcoc(command + (folder / "m"));
     EXPECT_EQ(o.code, 1);
     EXPECT_NE(o.err.find("model.safetensors: tensor"), std::string::npos) << o.err;
     EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
   }
-  Outcome list = arrcoc("models list " + folder.path());
+  Outcome list = run_arrcoc("models list " + folder.path());
   EXPECT_EQ(list.code, 0);
   EXPECT_NE(list.out.find("truncated"), std::string::npos) << list.out;
-  EXPECT_EQ(arrcoc("models check").code, 1);
-  EXPECT_EQ(arrcoc("models frobnicate").code, 2);
+  EXPECT_EQ(run_arrcoc("models check").code, 1);
+  EXPECT_EQ(run_arrcoc("models frobnicate").code, 2);
 }
 
 }  // namespace
