@@ -164,7 +164,8 @@ Drawn vertical(Context& c, Page& page, const ChartData& d, const Frame& f, Bars 
   const float pitch = (f.right - x0) / nc;
   const float bottom = f.bottom - f.label.size * 1.6F, high = y + f.value.size * 1.4F;
   if (axis) {
-    const int ticks = r.between(3, 5);
+    const int room = static_cast<int>((bottom - high) / (f.label.size * 1.8F));
+    const int ticks = std::clamp(r.between(3, 5), 1, std::max(1, room - 1));
     for (int i = 0; i <= ticks; ++i) {
       const float ty = bottom - (bottom - high) * i / ticks;
       page.canvas.hline(x0, f.right, ty, 1, {225, 225, 225});
@@ -221,7 +222,10 @@ Sheet bar_chart(Context& c) {
   const ChartData d = chart_data(r, series, std::clamp(r.between(2, 14), 2, std::max(2, fit)),
                                  kind == Bars::stacked || kind == Bars::opposed ? 100.0F : 0.0F,
                                  upright && r.chance(0.5F));
-  // Horizontal bars make the picture as high as they need.
+  // Upright bars need room above the letters; lying ones make the picture as high as they need.
+  if (upright)
+    s.height =
+        std::max(s.height, std::min(c.options.longest, static_cast<int>(s.size * r.real(22, 30))));
   if (!upright)
     s.height = std::min(c.options.longest,
                         static_cast<int>(s.size * (r.real(11, 15) + row * d.categories.size())));

@@ -44,7 +44,8 @@ Sheet line_chart(Context& c) {
            (bottom - top - f.value.size * 2.4F) * (v - base_value) / range;
   };
   if (axis) {
-    const int ticks = r.between(3, 5);
+    const int room = static_cast<int>((bottom - top) / (f.label.size * 1.8F));
+    const int ticks = std::clamp(r.between(3, 5), 1, std::max(1, room - 1));
     for (int i = 0; i <= ticks; ++i) {
       const float v = base_value + range * i / ticks;
       if (r.chance(0.8F)) page.canvas.hline(x0, f.right, Y(v), 1, {228, 228, 228});

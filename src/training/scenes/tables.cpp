@@ -253,7 +253,7 @@ Sheet table_page(Context& c) {
       break;
     }
     if (ruling == 4 && i % 2 == 0)
-      page.canvas.rect(margin, y + 2, w - margin, y + pitch, {228, 228, 228});
+      page.canvas.rect(margin, y + 2, w - margin, y + pitch, {238, 238, 238});
     const float base = y + pitch * 0.68F;
     g.names.push_back(page.text(margin + 4, base, rows[i], body));
     g.cells.emplace_back();
@@ -377,7 +377,7 @@ Sheet invoice(Context& c) {
               a_x = w - margin - 4;
   if (r.chance(0.5F))
     page.canvas.rect(margin, y - size * 1.2F, w - margin, y + size * 0.5F,
-                     mix(accent, {255, 255, 255}, 0.75F));
+                     mix(accent, {255, 255, 255}, 0.9F));
   page.canvas.hline(margin, w - margin, y + size * 0.5F, 1, ink);
   page.text(margin + 4, y, r.pick({"Description", "Item", "Article"}), strong);
   page.text(q_x, y, r.pick({"Qty", "Quantity"}), strong, Align::right);
