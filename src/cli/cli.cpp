@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "arrcoc/error.h"
+#include "arrcoc/tiny.h"
 #include "arrcoc/version.h"
 
 namespace arrcoc::cli {
@@ -35,8 +36,10 @@ int dispatch(int argc, char** argv) {
   app.set_version_flag("--version", std::string("arrcoc ") + kVersion);
   app.require_subcommand(1);
   add_look(app);
+  add_ask(app);
   add_eval(app);
   add_info(app);
+  add_synth(app);
   // libtorch counts physical cores only and would leave half of a small machine idle.
   int threads = static_cast<int>(std::thread::hardware_concurrency());
   app.add_option("--threads", threads, "threads for tensor work")->check(CLI::Range(1, 1024));
@@ -61,6 +64,7 @@ int run(int argc, char** argv) {
   prepare_environment();
   try {
     media::install();
+    if (const std::string model = tiny::find_model(); !model.empty()) tiny::install(model);
     return dispatch(argc, argv);
   } catch (const Error& e) {
     std::cerr << "arrcoc: " << one_line(e.what()) << "\n";

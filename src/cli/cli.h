@@ -17,13 +17,17 @@ namespace arrcoc::cli {
 int run(int argc, char** argv);
 
 void add_look(CLI::App& app);
+void add_ask(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_info(CLI::App& app);
+void add_synth(CLI::App& app);
 
-// Adds --policy, --config FILE and one flag per option field; `options()` is valid in the callback.
+// Adds --policy (`policy` unless given, also in the file), --config FILE and one flag per option
+// field; `options()` is valid in the callback.
 class OptionFlags {
  public:
   explicit OptionFlags(CLI::App& app);
+  OptionFlags(CLI::App& app, const std::string& policy);
   // Config file first, then flags. Error{bad_json, not_found}.
   Options options() const;
 

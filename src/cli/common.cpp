@@ -18,6 +18,7 @@ using nlohmann::json;
 struct OptionFlags::State {
   std::string config;
   std::string policy;
+  std::string usual_policy;
   json overrides = json::object();
 };
 
@@ -30,7 +31,11 @@ std::string flag_name(std::string name) {
 
 }  // namespace
 
-OptionFlags::OptionFlags(CLI::App& app) : state_(std::make_shared<State>()) {
+OptionFlags::OptionFlags(CLI::App& app) : OptionFlags(app, "") {}
+
+OptionFlags::OptionFlags(CLI::App& app, const std::string& policy)
+    : state_(std::make_shared<State>()) {
+  state_->usual_policy = policy;
   app.add_option("--policy", state_->policy, "bundle of choices, see arrcoc info");
   app.add_option("--config", state_->config, "options as a JSON file; flags override it");
   Options defaults;
@@ -63,6 +68,8 @@ Options OptionFlags::options() const {
     merged = json::parse(text);
   }
   if (!state_->policy.empty()) merged["policy"] = state_->policy;
+  if (!state_->usual_policy.empty() && !merged.contains("policy"))
+    merged["policy"] = state_->usual_policy;
   merged.update(state_->overrides);
   return options_from_json(merged.dump());
 }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
 
 #include "arrcoc/error.h"
 #include "knowing/reading_score.h"
@@ -66,14 +68,21 @@ std::vector<float> score_words(const std::vector<Word>& words, const Query& quer
 }
 
 Map paint(const std::vector<Word>& words, const std::vector<float>& scores, const Map& shape) {
+  if (words.size() != scores.size()) {
+    throw Error(ErrorCode::bad_argument, "paint: " + std::to_string(words.size()) + " words but " +
+                                             std::to_string(scores.size()) + " scores");
+  }
   Map map = like(shape, 0.0F);
-  const size_t n = std::min(words.size(), scores.size());
-  for (size_t i = 0; i < n; ++i) {
+  // Cells that the range [from, to) of pixels touches, within the map.
+  const auto cells = [](float from, float to, float cell, int count) {
+    const auto most = static_cast<float>(count);
+    return std::pair(static_cast<int>(std::clamp(std::floor(from / cell), 0.0F, most)),
+                     static_cast<int>(std::clamp(std::ceil(to / cell), 0.0F, most)));
+  };
+  for (size_t i = 0; i < words.size(); ++i) {
     const Box& box = words[i].box;
-    const int c0 = std::max(0, static_cast<int>(std::floor(box.x0 / map.cell_width)));
-    const int r0 = std::max(0, static_cast<int>(std::floor(box.y0 / map.cell_height)));
-    const int c1 = std::min(map.cols, static_cast<int>(std::ceil(box.x1 / map.cell_width)));
-    const int r1 = std::min(map.rows, static_cast<int>(std::ceil(box.y1 / map.cell_height)));
+    const auto [c0, c1] = cells(box.x0, box.x1, map.cell_width, map.cols);
+    const auto [r0, r1] = cells(box.y0, box.y1, map.cell_height, map.rows);
     for (int r = r0; r < r1; ++r) {
       for (int c = c0; c < c1; ++c) map.at(r, c) = std::max(map.at(r, c), scores[i]);
     }

@@ -98,13 +98,11 @@ float relation(const Page& page, int from, int to, bool choice) {
   const Phrase& phrase = page.phrases[label.phrase];
   float best = across(label.box, word.box, page.height, width);
   // A label of a few words stands for its whole cell, and one of a few lines for its whole block.
-  if (phrase.words.size() <= 6) {
+  if (phrase.words.size() <= 6)
     best = std::max(best, across(phrase.box, word.box, page.height, width));
-    const int lines = page.block_lines[phrase.block];
-    if (lines >= 2 && lines <= 4 && page.phrases[word.phrase].block != phrase.block)
-      best =
-          std::max(best, 0.85F * across(page.blocks[phrase.block], word.box, page.height, width));
-  }
+  const int lines = page.block_lines[phrase.block];
+  if (lines >= 2 && lines <= 4 && page.phrases[word.phrase].block != phrase.block)
+    best = std::max(best, 0.85F * across(page.blocks[phrase.block], word.box, page.height, width));
   return best;
 }
 

@@ -1,7 +1,8 @@
 #include "knowing/reading_look.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <charconv>
+#include <numeric>
 #include <string_view>
 #include <unordered_set>
 
@@ -233,25 +234,56 @@ void look_at_letters(const std::string& text, Look& look) {
   look.street = in_list(word, street_words());
 }
 
+struct Signs {
+  bool currency, percent, negative;
+};
+
+// A plain number. Money ends in two digits behind the last point or comma; thousands come in
+// threes.
+void look_at_amount(const std::string& core, const Runs& runs, const Signs& signs, Look& look) {
+  const int digits = std::accumulate(runs.lengths.begin(), runs.lengths.end(), 0);
+  const bool cents = runs.lengths.size() >= 2 && runs.lengths.back() == 2;
+  std::string plain_number;
+  for (size_t i = 0, run = 0; i < core.size(); ++i) {
+    if (digit(core[i])) {
+      plain_number += core[i];
+    } else if (++run == runs.lengths.size() - 1 && runs.lengths.back() != 3) {
+      plain_number += '.';
+    }
+  }
+  look.has_value = true;
+  // Not strtod: a locale may want a comma.
+  std::from_chars(plain_number.data(), plain_number.data() + plain_number.size(), look.value);
+  if (signs.negative) look.value = -look.value;
+  look.number = 1;
+  look.money = cents            ? 1.0F
+               : signs.currency ? 0.9F
+               : digits <= 4    ? 0.3F
+               : digits <= 6    ? 0.15F
+                                : 0.05F;
+  look.percent = signs.percent ? 1.0F : look.value >= 0 && look.value <= 100 ? 0.6F : 0.1F;
+  if (runs.lengths.size() == 1 && runs.lengths[0] == 4 && look.value >= 1800 && look.value <= 2100)
+    look.year = 1;
+}
+
 void look_at_digits(const std::string& text, Look& look) {
   std::string core = strip(text, " ()[]{}<>*=~_\"';:|");
-  bool negative = false;
   const bool currency = take_currency(core);
   core = mend_digits(strip(core, ".,;:'-*"));
   const bool percent = !core.empty() && core.back() == '%';
   if (percent) core.pop_back();
-  if (!text.empty() && text.front() == '-') negative = true;
+  const bool negative = !text.empty() && text.front() == '-';
   const Runs runs = runs_of(core);
   if (runs.lengths.empty()) return;
-  int digits = 0;
-  for (const int n : runs.lengths) digits += n;
+  const int digits = std::accumulate(runs.lengths.begin(), runs.lengths.end(), 0);
   if (const float date = std::max(date_of(runs), date_with_month(core)); date > 0) {
     look.date = date;
     look.code = 0.3F;
     return;
   }
   const bool colons = runs.separators.find(':') != std::string::npos;
-  if (colons && runs.lengths[0] <= 2 && runs.lengths.size() <= 3 && runs.lengths[1] == 2) {
+  if (colons && runs.lengths.size() >= 2 && runs.lengths.size() <= 3 && runs.lengths[0] <= 2 &&
+      runs.lengths[1] == 2) {
     look.time = 1;
     return;
   }
@@ -269,23 +301,7 @@ void look_at_digits(const std::string& text, Look& look) {
     look.code = std::max(look.code, 0.5F);
     return;
   }
-  // Money ends in two digits behind the last point or comma; thousands come in threes.
-  const bool cents = runs.lengths.size() >= 2 && runs.lengths.back() == 2;
-  std::string plain_number;
-  for (size_t i = 0, run = 0; i < core.size(); ++i) {
-    if (digit(core[i])) {
-      plain_number += core[i];
-    } else if (++run == runs.lengths.size() - 1 && runs.lengths.back() != 3) {
-      plain_number += '.';
-    }
-  }
-  look.has_value = true;
-  look.value = std::strtod(plain_number.c_str(), nullptr) * (negative ? -1 : 1);
-  look.number = 1;
-  look.money = cents ? 1.0F : currency ? 0.9F : digits <= 4 ? 0.3F : digits <= 6 ? 0.15F : 0.05F;
-  look.percent = percent ? 1.0F : look.value >= 0 && look.value <= 100 ? 0.6F : 0.1F;
-  if (runs.lengths.size() == 1 && runs.lengths[0] == 4 && look.value >= 1800 && look.value <= 2100)
-    look.year = 1;
+  look_at_amount(core, runs, {currency, percent, negative}, look);
 }
 
 }  // namespace
@@ -294,7 +310,6 @@ Look look_at(const std::string& text) {
   Look look;
   look_at_letters(text, look);
   if (look.digits > 0) look_at_digits(text, look);
-  if (look.digits == 0 && date_with_month(text) > 0) look.date = 0;
   return look;
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kLegend = 62;        // pixels
 constexpr int kLegendWidth = 320;  // what its texts need
-constexpr int kEnlarged = 512;     // small pictures are enlarged up to this
+constexpr int kEnlarged = 400;     // small pictures are enlarged up to this
 constexpr int kThinnest = 12;      // of a drawn picture
 constexpr int kMargin = 12;
 constexpr double kLift = 34;  // of faded blacks: colours laid over black would be lost

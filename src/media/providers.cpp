@@ -12,8 +12,9 @@ namespace arrcoc::media {
 
 namespace {
 
-constexpr int kLongest = 320;  // superpixels and distances are smooth: this is enough
-constexpr float kEdge = 0.1F;  // Sobel magnitude that counts as an edge
+constexpr int kClusters = 256;  // longest side that superpixels need
+constexpr int kLongest = 320;   // superpixels and distances are smooth: this is enough
+constexpr float kEdge = 0.1F;   // Sobel magnitude that counts as an edge
 
 class Clusters : public Provider {
  public:
@@ -24,8 +25,8 @@ class Clusters : public Provider {
 
   at::Tensor provide(const at::Tensor& frame, const Picture&) const override {
     const FramePlanes full = planes_of(frame);
-    const cv::Mat rgb[3] = {shrunk(full.plane[0], kLongest), shrunk(full.plane[1], kLongest),
-                            shrunk(full.plane[2], kLongest)};
+    const cv::Mat rgb[3] = {shrunk(full.plane[0], kClusters), shrunk(full.plane[1], kClusters),
+                            shrunk(full.plane[2], kClusters)};
     const Segments segments = slic(rgb);
     const cv::Mat& labels = segments.labels;
 

@@ -21,7 +21,7 @@ class Symbolic : public Scorer {
     const int height = sight.picture.height();
     const cv::Mat luma = luma_of(sight.frame);
     const Map edges = pool(edge_strength(luma), sight.shape, width, height);
-    const float strongest = std::max(maximum(edges), 1e-6F);
+    const float strongest = std::max(maximum(edges), 1e-3F);
 
     cv::Mat grey;
     luma.convertTo(grey, CV_8U, 255);

@@ -17,18 +17,19 @@ struct Centre {
 
 constexpr int kRounds = 6;
 
-// One pixel's label is the centre with the smallest colour^2 + (distance/step)^2 compactness^2.
+// Labels of the rows in `band`: each pixel takes the centre with the smallest colour^2 +
+// (distance/step)^2 compactness^2.
 void assign(const cv::Mat (&lab)[3], const std::vector<Centre>& centres, double step,
-            float compactness, cv::Mat& labels, cv::Mat& best) {
-  best.setTo(std::numeric_limits<float>::max());
+            float compactness, const cv::Range& band, cv::Mat& labels, cv::Mat& best) {
   const auto weight = static_cast<float>(compactness * compactness / (step * step));
-  const int reach = static_cast<int>(std::ceil(step * 1.5));
+  const int reach = static_cast<int>(std::ceil(step));
+  best.rowRange(band.start, band.end).setTo(std::numeric_limits<float>::max());
   for (size_t k = 0; k < centres.size(); ++k) {
     const Centre& centre = centres[k];
     const int x0 = std::max(0, static_cast<int>(centre.x) - reach);
     const int x1 = std::min(labels.cols, static_cast<int>(centre.x) + reach + 1);
-    const int y0 = std::max(0, static_cast<int>(centre.y) - reach);
-    const int y1 = std::min(labels.rows, static_cast<int>(centre.y) + reach + 1);
+    const int y0 = std::max(band.start, static_cast<int>(centre.y) - reach);
+    const int y1 = std::min(band.end, static_cast<int>(centre.y) + reach + 1);
     const auto cl = static_cast<float>(centre.l);
     const auto ca = static_cast<float>(centre.a);
     const auto cb = static_cast<float>(centre.b);
@@ -76,37 +77,55 @@ void move(const cv::Mat (&lab)[3], const cv::Mat& labels, std::vector<Centre>& c
   }
 }
 
-// Renumbers so that every label is one 4-connected region; regions below `least` pixels join the
-// neighbour met before them in raster order.
-Segments connect(const cv::Mat& labels, int least) {
-  Segments out;
-  out.labels = cv::Mat(labels.size(), CV_32SC1, cv::Scalar(-1));
-  std::vector<cv::Point> region;
+constexpr int kDirections[4][2] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}};
+
+// Calls visit(neighbour) for the pixels beside one.
+template <class Visit>
+void beside(const cv::Mat& picture, cv::Point p, Visit visit) {
+  for (const auto& d : kDirections) {
+    const cv::Point q(p.x + d[0], p.y + d[1]);
+    if (q.x >= 0 && q.y >= 0 && q.x < picture.cols && q.y < picture.rows) visit(q);
+  }
+}
+
+// The largest 4-connected piece of every label stays and grows, breadth first, over the other
+// pieces: every label is one region then, also in noise, where nearly all pieces are crumbs.
+Segments connect(const cv::Mat& labels, int count) {
+  std::vector<std::vector<cv::Point>> largest(count);
+  cv::Mat seen = cv::Mat::zeros(labels.size(), CV_8UC1);
+  std::vector<cv::Point> piece;
   for (int y = 0; y < labels.rows; ++y) {
     for (int x = 0; x < labels.cols; ++x) {
-      if (out.labels.at<int>(y, x) >= 0) continue;
-      const int old = labels.at<int>(y, x);
-      int neighbour = -1;
-      if (x > 0) neighbour = out.labels.at<int>(y, x - 1);
-      if (y > 0) neighbour = out.labels.at<int>(y - 1, x);
-      region.assign(1, {x, y});
-      out.labels.at<int>(y, x) = out.count;
-      for (size_t i = 0; i < region.size(); ++i) {
-        const cv::Point p = region[i];
-        for (const cv::Point d : {cv::Point(1, 0), {-1, 0}, {0, 1}, {0, -1}}) {
-          const cv::Point q = p + d;
-          if (q.x < 0 || q.y < 0 || q.x >= labels.cols || q.y >= labels.rows) continue;
-          if (out.labels.at<int>(q) >= 0 || labels.at<int>(q) != old) continue;
-          out.labels.at<int>(q) = out.count;
-          region.push_back(q);
-        }
+      if (seen.at<uint8_t>(y, x) != 0) continue;
+      const int label = labels.at<int>(y, x);
+      piece.assign(1, {x, y});
+      seen.at<uint8_t>(y, x) = 1;
+      for (size_t i = 0; i < piece.size(); ++i) {
+        beside(labels, piece[i], [&](cv::Point q) {
+          if (seen.at<uint8_t>(q) != 0 || labels.at<int>(q) != label) return;
+          seen.at<uint8_t>(q) = 1;
+          piece.push_back(q);
+        });
       }
-      if (static_cast<int>(region.size()) < least && neighbour >= 0) {
-        for (const cv::Point& p : region) out.labels.at<int>(p) = neighbour;
-      } else {
-        ++out.count;
-      }
+      if (piece.size() > largest[label].size()) largest[label].swap(piece);
     }
+  }
+  Segments out;
+  out.labels = cv::Mat(labels.size(), CV_32SC1, cv::Scalar(-1));
+  std::vector<cv::Point> front;
+  for (const auto& kept : largest) {
+    if (kept.empty()) continue;
+    for (const cv::Point& p : kept) out.labels.at<int>(p) = out.count;
+    front.insert(front.end(), kept.begin(), kept.end());
+    ++out.count;
+  }
+  for (size_t i = 0; i < front.size(); ++i) {
+    const int label = out.labels.at<int>(front[i]);
+    beside(labels, front[i], [&](cv::Point q) {
+      if (out.labels.at<int>(q) >= 0) return;
+      out.labels.at<int>(q) = label;
+      front.push_back(q);
+    });
   }
   return out;
 }
@@ -143,10 +162,13 @@ Segments slic(const cv::Mat (&rgb)[3], int wanted, float compactness) {
   const double cell = std::max(static_cast<double>(w) / across, static_cast<double>(h) / down);
   cv::Mat best(h, w, CV_32FC1);
   for (int round = 0; round < kRounds; ++round) {
-    assign(lab, centres, cell, compactness, labels, best);
-    move(lab, labels, centres);
+    // Rows are independent of each other, so bands of them may run at once.
+    cv::parallel_for_(cv::Range(0, h), [&](const cv::Range& band) {
+      assign(lab, centres, cell, compactness, band, labels, best);
+    });
+    if (round + 1 < kRounds) move(lab, labels, centres);
   }
-  return connect(labels, std::max(1, static_cast<int>(step * step / 4)));
+  return connect(labels, static_cast<int>(centres.size()));
 }
 
 }  // namespace arrcoc::media

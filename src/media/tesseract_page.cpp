@@ -17,6 +17,7 @@ constexpr double kSmallest = 0.2;
 constexpr double kMaxPixels = 8e6;  // of all sheets together
 constexpr double kMaxSide = 16000;  // the engine counts in 16 bits
 constexpr double kAnalysis = 3e6;   // pixels that the letter height is measured on
+constexpr size_t kFewLetters = 4;   // fewer tell nothing about the size of print
 constexpr int kMinSide = 8;         // anything thinner holds no letter
 
 std::array<cv::Mat, 3> planes_of(const Picture& picture) {
@@ -90,6 +91,26 @@ int emptiest_row(const cv::Mat& plane) {
   return best;
 }
 
+// Heights of dark marks that may be letters.
+std::vector<int> dark_marks(const cv::Mat& plane) {
+  cv::Mat marks;
+  cv::adaptiveThreshold(plane, marks, 255, cv::ADAPTIVE_THRESH_MEAN_C, cv::THRESH_BINARY_INV, 31,
+                        12);
+  cv::Mat labels;
+  cv::Mat stats;
+  cv::Mat centres;
+  const int n = cv::connectedComponentsWithStats(marks, labels, stats, centres, 8);
+  std::vector<int> heights;
+  for (int i = 1; i < n; ++i) {
+    const int w = stats.at<int>(i, cv::CC_STAT_WIDTH);
+    const int h = stats.at<int>(i, cv::CC_STAT_HEIGHT);
+    const double filled = stats.at<int>(i, cv::CC_STAT_AREA) / (static_cast<double>(w) * h);
+    if (h >= 8 && h <= 80 && w >= 3 && w <= 3 * h && filled >= 0.15 && filled <= 0.9)
+      heights.push_back(h);
+  }
+  return heights;
+}
+
 Sheet make_sheet(const std::array<cv::Mat, 3>& planes, bool grey, int top, int bottom, double scale,
                  int window) {
   std::vector<cv::Mat> scaled(grey ? 1 : 3);
@@ -114,22 +135,14 @@ float letter_height(const Picture& picture) {
   cv::Mat plane;
   resize_by(planes[1], plane, scale);
   if (std::min(plane.rows, plane.cols) < 3) return 0;
-  cv::Mat marks;
-  cv::adaptiveThreshold(plane, marks, 255, cv::ADAPTIVE_THRESH_MEAN_C, cv::THRESH_BINARY_INV, 31,
-                        12);
-  cv::Mat labels;
-  cv::Mat stats;
-  cv::Mat centres;
-  const int n = cv::connectedComponentsWithStats(marks, labels, stats, centres, 8);
-  std::vector<int> heights;
-  for (int i = 1; i < n; ++i) {
-    const int w = stats.at<int>(i, cv::CC_STAT_WIDTH);
-    const int h = stats.at<int>(i, cv::CC_STAT_HEIGHT);
-    const double filled = stats.at<int>(i, cv::CC_STAT_AREA) / (static_cast<double>(w) * h);
-    if (h >= 8 && h <= 80 && w >= 3 && w <= 3 * h && filled >= 0.15 && filled <= 0.9)
-      heights.push_back(h);
+  std::vector<int> heights = dark_marks(plane);
+  if (heights.size() < kFewLetters) {
+    // Light print on a dark ground. Only then: around dark print the paper itself looks light.
+    cv::bitwise_not(plane, plane);
+    const std::vector<int> light = dark_marks(plane);
+    heights.insert(heights.end(), light.begin(), light.end());
   }
-  if (heights.size() <= 10) return 0;
+  if (heights.size() < kFewLetters) return 0;
   const auto middle = heights.begin() + static_cast<std::ptrdiff_t>(heights.size() / 2);
   std::nth_element(heights.begin(), middle, heights.end());
   return static_cast<float>(*middle / scale);

@@ -52,8 +52,8 @@ cv::Mat edge_strength(const cv::Mat& luma) {
       const float* c = padded.ptr<float>(y + 2);
       float* to = out.ptr<float>(y);
       for (int x = 0; x < luma.cols; ++x) {
-        const float gx = a[x + 2] - a[x] + 2 * (b[x + 2] - b[x]) + c[x + 2] - c[x];
-        const float gy = c[x] + 2 * c[x + 1] + c[x + 2] - a[x] - 2 * a[x + 1] - a[x + 2];
+        const float gx = (a[x + 2] - a[x]) + 2 * (b[x + 2] - b[x]) + (c[x + 2] - c[x]);
+        const float gy = (c[x] - a[x]) + 2 * (c[x + 1] - a[x + 1]) + (c[x + 2] - a[x + 2]);
         to[x] = 0.25F * std::sqrt(gx * gx + gy * gy);
       }
     }

@@ -43,6 +43,11 @@ const Policy kPolicies[] = {
        only(o, "query");
        o.coupling = "reader";
      }},
+    {"realizer", "the bundled network looks for what is asked (needs models/tiny)",
+     [](Options& o) {
+       only(o, "query");
+       o.coupling = "realizer";
+     }},
     {"text", "query-blind: print anywhere",
      [](Options& o) {
        only(o, "query");

@@ -3,6 +3,9 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
+#include <string>
 #include <vector>
 
 #include "arrcoc/error.h"
@@ -18,25 +21,50 @@ at::Tensor luma(const at::Tensor& rgb) {
   return y.add_(rgb.narrow(1, 2, 1), 0.0722);
 }
 
+namespace {
+
+// out = a - b, into a part of a larger tensor.
+void subtract_into(at::Tensor out, const at::Tensor& a, const at::Tensor& b) {
+  at::sub_out(out, a, b);
+}
+
+// Linear sRGB to XYZ, rows divided by the D65 white point. Kept per device: building it anew would
+// cost a blocking copy to the GPU in every call.
+at::Tensor xyz_matrix(const at::Tensor& like) {
+  static std::mutex mutex;
+  static std::map<std::string, at::Tensor> made;
+  const std::string key =
+      like.device().str() + std::to_string(static_cast<int>(like.scalar_type()));
+  std::lock_guard<std::mutex> lock(mutex);
+  at::Tensor& matrix = made[key];
+  if (!matrix.defined()) {
+    matrix = at::tensor({0.4124564 / 0.95047, 0.3575761 / 0.95047, 0.1804375 / 0.95047, 0.2126729,
+                         0.7151522, 0.0721750, 0.0193339 / 1.08883, 0.1191920 / 1.08883,
+                         0.9503041 / 1.08883},
+                        at::kDouble)
+                 .to(like.options())
+                 .reshape({3, 3});
+  }
+  return matrix;
+}
+
+}  // namespace
+
 at::Tensor rgb_to_lab(const at::Tensor& rgb) {
-  at::Tensor linear =
-      at::where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055).clamp_min(0).pow(2.4));
-  // Rows already divided by the D65 white point.
-  const at::Tensor matrix =
-      at::tensor(
-          {0.4124564 / 0.95047, 0.3575761 / 0.95047, 0.1804375 / 0.95047, 0.2126729, 0.7151522,
-           0.0721750, 0.0193339 / 1.08883, 0.1191920 / 1.08883, 0.9503041 / 1.08883},
-          at::kDouble)
-          .to(rgb.options())
-          .reshape({3, 3, 1, 1});
-  at::Tensor xyz = at::conv2d(linear, matrix);
+  const at::Tensor linear =
+      at::where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055).pow_(2.4));
+  const at::Tensor xyz = at::matmul(xyz_matrix(rgb), linear.flatten(2)).reshape(rgb.sizes());
   constexpr double kDelta = 6.0 / 29.0;
-  at::Tensor f = at::where(xyz > kDelta * kDelta * kDelta, xyz.clamp_min(1e-9).pow(1.0 / 3.0),
-                           xyz / (3 * kDelta * kDelta) + 4.0 / 29.0);
-  at::Tensor fx = f.narrow(1, 0, 1);
-  at::Tensor fy = f.narrow(1, 1, 1);
-  at::Tensor fz = f.narrow(1, 2, 1);
-  return at::cat({fy * 1.16 - 0.16, (fx - fy) * (500.0 / 128.0), (fy - fz) * (200.0 / 128.0)}, 1);
+  const at::Tensor f =
+      at::where(xyz > kDelta * kDelta * kDelta, xyz.clamp_min(1e-9).pow_(1.0 / 3.0),
+                (xyz / (3 * kDelta * kDelta)).add_(4.0 / 29.0));
+  // a = 500 (fx - fy), b = 200 (fy - fz), both / 128; L = 116 fy - 16, / 100.
+  at::Tensor lab = at::empty_like(f);
+  subtract_into(lab.narrow(1, 1, 2), f.narrow(1, 0, 2), f.narrow(1, 1, 2));
+  lab.narrow(1, 0, 1).copy_(f.narrow(1, 1, 1)).mul_(1.16).sub_(0.16);
+  lab.narrow(1, 1, 1).mul_(500.0 / 128.0);
+  lab.narrow(1, 2, 1).mul_(200.0 / 128.0);
+  return lab;
 }
 
 namespace {
@@ -79,9 +107,10 @@ at::Tensor area_pool(const at::Tensor& maps, int64_t rows, int64_t cols) {
 }
 
 at::Tensor min_max(const at::Tensor& maps) {
-  const at::Tensor low = maps.amin({-2, -1}, true);
-  const at::Tensor span = maps.amax({-2, -1}, true) - low;
-  return (maps - low) / at::where(span > 1e-5, span, at::ones_like(span));
+  const auto [low, high] = at::aminmax(maps.flatten(2), 2, true);
+  const at::Tensor base = low.unsqueeze(3);
+  // A map without contrast stays zero instead of showing its rounding errors.
+  return (maps - base).div_((high - low).clamp_min_(1e-5).unsqueeze(3));
 }
 
 at::Tensor stencil_ops(const at::Tensor& gray) {
@@ -89,15 +118,34 @@ at::Tensor stencil_ops(const at::Tensor& gray) {
   const int64_t w = gray.size(3);
   const at::Tensor p = at::replication_pad2d(gray, {1, 1, 1, 1});
   const auto at = [&](int64_t y, int64_t x) { return p.narrow(2, y, h).narrow(3, x, w); };
-  // Sums along one axis first: [h+2, w] and [h, w+2].
-  const at::Tensor across = p.narrow(3, 0, w) + p.narrow(3, 2, w) + p.narrow(3, 1, w) * 2;
-  const at::Tensor down = p.narrow(2, 0, h) + p.narrow(2, 2, h) + p.narrow(2, 1, h) * 2;
-  const at::Tensor gx = (down.narrow(3, 2, w) - down.narrow(3, 0, w)) * 0.25;
-  const at::Tensor gy = (across.narrow(2, 2, h) - across.narrow(2, 0, h)) * 0.25;
-  const at::Tensor high = at(0, 1) + at(2, 1) + at(1, 0) + at(1, 2) - at(1, 1) * 4;
-  const at::Tensor low =
-      (across.narrow(2, 0, h) + across.narrow(2, 2, h) + across.narrow(2, 1, h) * 2) * 0.0625;
-  return at::cat({gx, gy, high, low}, 1);
+  // Sums along one axis first, [h+2, w] and [h, w+2], then in place: every op is a kernel launch.
+  const at::Tensor across = (p.narrow(3, 0, w) + p.narrow(3, 2, w)).add_(p.narrow(3, 1, w), 2);
+  const at::Tensor down = (p.narrow(2, 0, h) + p.narrow(2, 2, h)).add_(p.narrow(2, 1, h), 2);
+  at::Tensor out = at::empty({gray.size(0), 4, h, w}, gray.options());
+  subtract_into(out.narrow(1, 0, 1), down.narrow(3, 2, w), down.narrow(3, 0, w));
+  subtract_into(out.narrow(1, 1, 1), across.narrow(2, 2, h), across.narrow(2, 0, h));
+  out.narrow(1, 0, 2).mul_(0.25);
+  // Laplacian = cross sum - 4 centre.
+  at::Tensor high = out.narrow(1, 2, 1);
+  at::add_out(high, at(0, 1), at(2, 1));
+  high.add_(at(1, 0)).add_(at(1, 2)).sub_(at(1, 1), 4);
+  at::Tensor low = out.narrow(1, 3, 1);
+  at::add_out(low, across.narrow(2, 0, h), across.narrow(2, 2, h));
+  low.add_(across.narrow(2, 1, h), 2).mul_(0.0625);
+  return out;
+}
+
+at::Tensor gradients(const at::Tensor& gray) {
+  if (has_cpu_kernel(gray)) return stencils_cpu(gray).narrow(1, 0, 2);
+  const int64_t h = gray.size(2);
+  const int64_t w = gray.size(3);
+  const at::Tensor p = at::replication_pad2d(gray, {1, 1, 1, 1});
+  const at::Tensor across = (p.narrow(3, 0, w) + p.narrow(3, 2, w)).add_(p.narrow(3, 1, w), 2);
+  const at::Tensor down = (p.narrow(2, 0, h) + p.narrow(2, 2, h)).add_(p.narrow(2, 1, h), 2);
+  at::Tensor out = at::empty({gray.size(0), 2, h, w}, gray.options());
+  subtract_into(out.narrow(1, 0, 1), down.narrow(3, 2, w), down.narrow(3, 0, w));
+  subtract_into(out.narrow(1, 1, 1), across.narrow(2, 2, h), across.narrow(2, 0, h));
+  return out.mul_(0.25);
 }
 
 at::Tensor stencils(const at::Tensor& gray) {
@@ -133,7 +181,7 @@ at::Tensor normalised_edges(const at::Tensor& gray) {
   const at::Tensor mean = moments.narrow(1, 0, 1);
   const at::Tensor deviation =
       (moments.narrow(1, 1, 1) - mean * mean).clamp_min_(0).sqrt_().add_(0.02);
-  const at::Tensor edges = stencils((gray - mean).div_(deviation));
+  const at::Tensor edges = gradients((gray - mean).div_(deviation));
   const at::Tensor m = magnitude(edges.narrow(1, 0, 1), edges.narrow(1, 1, 1));
   return m / (m + 1.0);
 }
@@ -152,28 +200,44 @@ at::Tensor saliency(const at::Tensor& rgb) {
     const int64_t across = std::min<int64_t>(2, last.size(3));
     scale.push_back(at::avg_pool2d(last, {down, across}, {down, across}, {0, 0}, true, false));
   }
-  // The last surround is the whole picture's mean colour: what is unlike everything stands out.
-  at::Tensor sum =
-      (stretch(scale[std::min<size_t>(1, scale.size() - 1)], rows, cols) - lab.mean({2, 3}, true))
-          .abs_()
-          .sum(1, true);
-  for (const auto& [centre, surround] : {std::pair<size_t, size_t>{0, 3}, {0, 4}, {1, 4}, {1, 5}}) {
-    if (surround >= scale.size()) continue;
-    // Blurred, so that a surround does not depend on how objects fall on its grid.
-    const at::Tensor around = stretch(box(scale[surround], 3), rows, cols);
-    sum = sum + (stretch(scale[centre], rows, cols) - around).abs_().sum(1, true);
+  // |centre - surround| over pairs of scales. Surrounds are blurred, so that they do not depend on
+  // how objects fall on their grid; the last one is the picture's mean colour: what is unlike
+  // everything stands out.
+  const at::Tensor second = scale.size() > 1 ? stretch(scale[1], rows, cols) : lab;
+  std::vector<at::Tensor> centres = {second};
+  std::vector<at::Tensor> surrounds = {lab.mean({2, 3}, true).expand_as(lab)};
+  for (size_t s = 3; s <= 5 && s < scale.size(); ++s) {
+    const at::Tensor around = stretch(box(scale[s], 3), rows, cols);
+    if (s <= 4) {
+      centres.push_back(lab);
+      surrounds.push_back(around);
+    }
+    if (s >= 4) {
+      centres.push_back(second);
+      surrounds.push_back(around);
+    }
   }
+  const at::Tensor sum = (at::cat(centres, 1) - at::cat(surrounds, 1)).abs_().sum(1, true);
   return min_max(sum);
 }
 
 at::Tensor coordinates(int64_t rows, int64_t cols, const at::TensorOptions& like) {
+  // The same for every picture of a size: kept for the last one, a dozen small kernels otherwise.
+  static std::mutex mutex;
+  static at::Tensor last;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (last.defined() && last.size(1) == rows && last.size(2) == cols &&
+      last.device() == like.device() && last.dtype() == like.dtype()) {
+    return last;
+  }
   const auto axis = [&](int64_t n) {
     return n == 1 ? at::full({1}, 0.5, like) : at::linspace(0.0, 1.0, n, like);
   };
   const at::Tensor x = axis(cols).reshape({1, cols}).expand({rows, cols});
   const at::Tensor y = axis(rows).reshape({rows, 1}).expand({rows, cols});
   const at::Tensor far = magnitude(x - 0.5, y - 0.5) / 0.70710678;
-  return at::stack({x, y, far});
+  last = at::stack({x, y, far});
+  return last;
 }
 
 }  // namespace arrcoc::texture

@@ -12,6 +12,9 @@ at::Tensor stencils(const at::Tensor& gray);
 // The same as plain tensor ops, on any device.
 at::Tensor stencil_ops(const at::Tensor& gray);
 
+// The first two alone: [B,2,h,w].
+at::Tensor gradients(const at::Tensor& gray);
+
 // sqrt(a^2 + b^2)
 at::Tensor magnitude(const at::Tensor& a, const at::Tensor& b);
 

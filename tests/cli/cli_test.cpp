@@ -40,7 +40,7 @@ class Cli : public ::testing::Test {
 }  // namespace
 
 TEST_F(Cli, LookPrintsTheWholeJson) {
-  Outcome o = arrcoc("look " + page() + " 'What is the red thing?' --budget 100 --json");
+  Outcome o = run_arrcoc("look " + page() + " 'What is the red thing?' --budget 100 --json");
   ASSERT_EQ(o.code, 0) << o.err;
   json j = json::parse(o.out);
   EXPECT_EQ(j["image"]["width"], 640);
@@ -67,8 +67,8 @@ TEST_F(Cli, LookPrintsTheWholeJson) {
 
 TEST_F(Cli, SameSeedSameBytesOnOneAndTwoThreads) {
   const std::string args = page() + " 'the text at the bottom' --json --heatmap ";
-  Outcome one = arrcoc("--threads 1 look " + args + folder / "a.png");
-  Outcome two = arrcoc("--threads 2 look " + args + folder / "b.png");
+  Outcome one = run_arrcoc("--threads 1 look " + args + folder / "a.png");
+  Outcome two = run_arrcoc("--threads 2 look " + args + folder / "b.png");
   ASSERT_EQ(one.code, 0) << one.err;
   json a = json::parse(one.out);
   json b = json::parse(two.out);
@@ -79,9 +79,9 @@ TEST_F(Cli, SameSeedSameBytesOnOneAndTwoThreads) {
 }
 
 TEST_F(Cli, ReadsStandardInputAndWritesAllPictures) {
-  Outcome o = arrcoc("look - 'what?' --heatmap " + folder / "h.png" + " --seen " +
-                         folder / "s.png" + " --relevance " + folder / "r.png",
-                     "cat " + page() + " |");
+  Outcome o = run_arrcoc("look - 'what?' --heatmap " + folder / "h.png" + " --seen " +
+                             folder / "s.png" + " --relevance " + folder / "r.png",
+                         "cat " + page() + " |");
   ASSERT_EQ(o.code, 0) << o.err;
   for (const char* name : {"h.png", "s.png", "r.png"}) {
     EXPECT_FALSE(cv::imread(folder / name).empty()) << name;
@@ -91,17 +91,36 @@ TEST_F(Cli, ReadsStandardInputAndWritesAllPictures) {
 
 TEST_F(Cli, FullChannelsAndEveryPolicyRun) {
   for (const char* policy : {"full", "lexical", "text", "saliency", "breadth-first", "random"}) {
-    Outcome o = arrcoc("look " + page() + " 'What is the total?' --json --policy " + policy);
+    Outcome o = run_arrcoc("look " + page() + " 'What is the total?' --json --policy " + policy);
     ASSERT_EQ(o.code, 0) << policy << o.err;
     EXPECT_LE(json::parse(o.out)["tokens"].get<int>(), 180);
   }
-  Outcome o = arrcoc("look " + page() + " 'x y' --json --channels 40 --statistics");
+  Outcome o = run_arrcoc("look " + page() + " 'x y' --json --channels 40 --statistics");
   ASSERT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(json::parse(o.out)["statistics"][0]["shape"][0], 40);
 }
 
+TEST_F(Cli, AskAnswersWithTheBundledModel) {
+  const std::string line = "ask " + page() + " 'What is the total?' --budget 100";
+  Outcome o = arrcoc(line + " --json --heatmap " + folder / "h.png");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const json j = json::parse(o.out);
+  EXPECT_EQ(j["policy"], "realizer");
+  EXPECT_LE(j["tokens"].get<int>(), 100);
+  EXPECT_EQ(j["native_tokens"], 1200);
+  EXPECT_TRUE(j["answer"].is_string());
+  EXPECT_EQ(j["unsure"], j["confidence"].get<double>() < 0.5);
+  EXPECT_TRUE(j["milliseconds"].contains("answering"));
+  EXPECT_FALSE(cv::imread(folder / "h.png").empty());
+  Outcome text = arrcoc(line);
+  ASSERT_EQ(text.code, 0) << text.err;
+  EXPECT_NE(text.out.find("confidence"), std::string::npos);
+  expect_one_line_error(arrcoc(line, "ARRCOC_MODELS=/nowhere"), "ARRCOC_MODELS");
+}
+
 TEST_F(Cli, ZoomGivesCropsUnderTheBudget) {
-  Outcome o = arrcoc("look " + page() + " 'the red thing' --allocator zoom --budget 120 --json");
+  Outcome o =
+      run_arrcoc("look " + page() + " 'the red thing' --allocator zoom --budget 120 --json");
   ASSERT_EQ(o.code, 0) << o.err;
   json j = json::parse(o.out);
   EXPECT_LE(j["tokens"].get<int>(), 120);
@@ -110,23 +129,23 @@ TEST_F(Cli, ZoomGivesCropsUnderTheBudget) {
 
 TEST_F(Cli, BadInputIsOneLineAndNonZero) {
   const std::string good = "look " + page() + " 'what?' ";
-  expect_one_line_error(arrcoc("look " + folder / "none.png" + " 'what?'"), "none.png");
-  expect_one_line_error(arrcoc("look " + folder.path() + " 'what?'"));
-  expect_one_line_error(arrcoc("look " + page() + " ''"), "question");
-  expect_one_line_error(arrcoc("look " + page() + " '   '"), "question");
-  expect_one_line_error(arrcoc("look " + page() + " \"$(printf 'a\\377b')\""), "UTF-8");
-  expect_one_line_error(arrcoc("look " + page() + " \"$(head -c 100000 /dev/zero | tr '\\0' a)\""),
-                        "bytes");
-  expect_one_line_error(arrcoc(good + "--policy nobody"), "nobody");
-  expect_one_line_error(arrcoc(good + "--allocator nobody"), "nobody");
-  expect_one_line_error(arrcoc(good + "--channels 41"), "41");
-  expect_one_line_error(arrcoc(good + "--budget 0"), "0");
-  expect_one_line_error(arrcoc(good + "--budget lots"), "lots");
-  expect_one_line_error(arrcoc(good + "--no-such-flag"), "no-such-flag");
-  expect_one_line_error(arrcoc(good + "--max-megapixels 0.1"), "megapixel");
-  expect_one_line_error(arrcoc("look " + page()), "question");
-  expect_one_line_error(arrcoc("dance"), "");
-  expect_one_line_error(arrcoc("eval --data " + folder.path()), "items.jsonl");
+  expect_one_line_error(run_arrcoc("look " + folder / "none.png" + " 'what?'"), "none.png");
+  expect_one_line_error(run_arrcoc("look " + folder.path() + " 'what?'"));
+  expect_one_line_error(run_arrcoc("look " + page() + " ''"), "question");
+  expect_one_line_error(run_arrcoc("look " + page() + " '   '"), "question");
+  expect_one_line_error(run_arrcoc("look " + page() + " \"$(printf 'a\\377b')\""), "UTF-8");
+  expect_one_line_error(
+      run_arrcoc("look " + page() + " \"$(head -c 100000 /dev/zero | tr '\\0' a)\""), "bytes");
+  expect_one_line_error(run_arrcoc(good + "--policy nobody"), "nobody");
+  expect_one_line_error(run_arrcoc(good + "--allocator nobody"), "nobody");
+  expect_one_line_error(run_arrcoc(good + "--channels 41"), "41");
+  expect_one_line_error(run_arrcoc(good + "--budget 0"), "0");
+  expect_one_line_error(run_arrcoc(good + "--budget lots"), "lots");
+  expect_one_line_error(run_arrcoc(good + "--no-such-flag"), "no-such-flag");
+  expect_one_line_error(run_arrcoc(good + "--max-megapixels 0.1"), "megapixel");
+  expect_one_line_error(run_arrcoc("look " + page()), "question");
+  expect_one_line_error(run_arrcoc("dance"), "");
+  expect_one_line_error(run_arrcoc("eval --data " + folder.path()), "items.jsonl");
 }
 
 TEST_F(Cli, BrokenPicturesAreRefused) {
@@ -136,17 +155,17 @@ TEST_F(Cli, BrokenPicturesAreRefused) {
   std::ofstream(folder / "empty.png");
   std::ofstream(folder / "text.png") << "this is no picture";
   for (const char* name : {"half.jpg", "empty.png", "text.png"}) {
-    expect_one_line_error(arrcoc("look " + folder / name + " 'what?'"), name);
+    expect_one_line_error(run_arrcoc("look " + folder / name + " 'what?'"), name);
   }
 }
 
 TEST_F(Cli, NothingIsWrittenHalf) {
   const std::string look = "look " + page() + " 'what?' --heatmap ";
-  expect_one_line_error(arrcoc(look + folder / "no/such/folder/h.png"), "folder");
+  expect_one_line_error(run_arrcoc(look + folder / "no/such/folder/h.png"), "folder");
   std::ofstream(folder / "kept.png") << "old";
-  expect_one_line_error(arrcoc(look + folder / "kept.png" + " --budget nonsense"), "nonsense");
+  expect_one_line_error(run_arrcoc(look + folder / "kept.png" + " --budget nonsense"), "nonsense");
   EXPECT_EQ(slurp(folder / "kept.png"), "old");
-  Outcome full = arrcoc("look " + page() + " 'what?' --json; exit", "");
+  Outcome full = run_arrcoc("look " + page() + " 'what?' --json; exit", "");
   EXPECT_EQ(full.code, 0);
 }
 
@@ -160,12 +179,12 @@ TEST_F(Cli, AFullDiskIsAnErrorNotSilence) {
 
 TEST_F(Cli, OptionsFromAFileAndUnknownKeysRefused) {
   std::ofstream(folder / "o.json") << R"({"policy":"text","budget":70})";
-  Outcome o = arrcoc("look " + page() + " 'what?' --json --config " + folder / "o.json");
+  Outcome o = run_arrcoc("look " + page() + " 'what?' --json --config " + folder / "o.json");
   ASSERT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(json::parse(o.out)["budget"], 70);
   EXPECT_EQ(json::parse(o.out)["policy"], "text");
   std::ofstream(folder / "bad.json") << R"({"colour":"red"})";
-  expect_one_line_error(arrcoc("look " + page() + " 'what?' --config " + folder / "bad.json"),
+  expect_one_line_error(run_arrcoc("look " + page() + " 'what?' --config " + folder / "bad.json"),
                         "colour");
 }
 
@@ -174,7 +193,7 @@ TEST_F(Cli, EvalMeasuresAFolderBesideItsBaselines) {
       << R"({"id":"a","image":"page.png","width":640,"height":480,"question":"What is the red thing?",)"
       << R"("answer":"a box","answer_boxes":[[64,48,160,120]],"kind":"thing"})"
       << "\n";
-  Outcome o = arrcoc("eval --data " + folder.path() + " --budget 180 --json");
+  Outcome o = run_arrcoc("eval --data " + folder.path() + " --budget 180 --json");
   ASSERT_EQ(o.code, 0) << o.err;
   json j = json::parse(o.out);
   EXPECT_EQ(j["questions"], 1);
@@ -186,17 +205,17 @@ TEST_F(Cli, EvalMeasuresAFolderBesideItsBaselines) {
   }
   EXPECT_LT(j["baselines"]["breadth-first"]["answer_region_recall"].get<double>(), 0.5);
   std::ofstream(folder / "items.jsonl") << "{broken\n";
-  expect_one_line_error(arrcoc("eval --data " + folder.path()), "items.jsonl:1");
+  expect_one_line_error(run_arrcoc("eval --data " + folder.path()), "items.jsonl:1");
 }
 
 TEST_F(Cli, InfoListsEveryStage) {
-  Outcome o = arrcoc("info --json");
+  Outcome o = run_arrcoc("info --json");
   ASSERT_EQ(o.code, 0) << o.err;
   json j = json::parse(o.out);
   EXPECT_TRUE(j["strategies"]["allocator"].contains("quadtree"));
   EXPECT_TRUE(j["strategies"]["scorer"].contains("reader"));
   EXPECT_TRUE(j["strategies"]["policy"].contains("lexical"));
   EXPECT_TRUE(j["strategies"]["budget rule"].contains("auto"));
-  EXPECT_EQ(arrcoc("--version").code, 0);
-  EXPECT_EQ(arrcoc("--help").code, 0);
+  EXPECT_EQ(run_arrcoc("--version").code, 0);
+  EXPECT_EQ(run_arrcoc("--help").code, 0);
 }

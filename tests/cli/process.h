@@ -46,7 +46,7 @@ inline std::string slurp(const std::string& path) {
 }
 
 // Arguments are given as one shell line; `before` may pipe something in ("cat x |").
-inline Outcome arrcoc(const std::string& arguments, const std::string& before = "") {
+inline Outcome run_arrcoc(const std::string& arguments, const std::string& before = "") {
   Folder folder;
   const std::string line = before + " " + ARRCOC_BINARY + " " + arguments + " >" + folder / "out" +
                            " 2>" + folder / "err";

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "arrcoc/error.h"
 #include "knowing/reading_layout.h"
 #include "knowing/reading_look.h"
 #include "knowing/reading_match.h"
@@ -147,6 +148,18 @@ TEST(Reading, ACellOfATableIsFoundByItsRowAndColumn) {
   EXPECT_EQ(page.best("What is the weight in Nepal?"), "221.5");
   EXPECT_EQ(page.best("What is the height in Ghana?"), "111.5");
   EXPECT_EQ(page.best("What is the mean age in Tonga?"), "331.5");
+}
+
+TEST(Reading, AnItemOfSeveralLinesLabelsTheValueBesideItsLastLine) {
+  Typed page;
+  page.at(20, 20, "Walnut desk with two drawers")
+      .at(20, 44, "and a leather top")
+      .at(500, 44, "310.00");
+  page.at(20, 120, "Oak shelf with glass doors")
+      .at(20, 144, "and a brass lock")
+      .at(500, 144, "95.00");
+  EXPECT_EQ(page.best("What is the value of the walnut desk?"), "310.00");
+  EXPECT_EQ(page.best("What is the value of the oak shelf?"), "95.00");
 }
 
 TEST(Reading, MisspeltPluralAndMisreadLabelsStillCount) {
@@ -296,6 +309,16 @@ INSTANTIATE_TEST_SUITE_P(
         LookCase{"165.5", &reading::Look::number}, LookCase{"1,204", &reading::Look::number},
         LookCase{"03-80241112", &reading::Look::phone}, LookCase{"CG-0577", &reading::Look::code}));
 
+TEST(Looks, TornAndStrangeTextIsNoValueAndNoCrash) {
+  for (const char* text : {"12:x", ":", "1:", "-", "%", "$", "..", "1/2/3/4/5", "a1b2c3", "9:"}) {
+    const reading::Look look = reading::look_at(text);
+    EXPECT_TRUE(std::isfinite(look.value)) << text;
+    EXPECT_LT(look.time, 0.5F) << text;
+  }
+  EXPECT_EQ(reading::look_at("-1,234.50").value, -1234.5);
+  EXPECT_EQ(reading::look_at("1,204").value, 1204);
+}
+
 TEST(Looks, DatesAndPhonesMayRunOverSeveralWords) {
   const auto joined = [](const std::vector<std::string>& texts) {
     std::vector<reading::Look> looks;
@@ -357,6 +380,10 @@ TEST(Paint, TheLargerScoreWinsWhereWordsOverlap) {
     EXPECT_EQ(map.at(0, 1), 0.9F);
     EXPECT_EQ(map.at(0, 2), scores[1]);
   }
+}
+
+TEST(Paint, OneScoreAWordIsAsked) {
+  EXPECT_THROW(reading::paint({}, {1.0F}, grid(2, 2, 10)), Error);
 }
 
 TEST(Paint, WordsBeyondTheEdgeAreClipped) {

@@ -79,12 +79,12 @@ TEST(Draw, WhereNoTokenIsThePictureStaysGrey) {
 
 TEST(Draw, TheHottestRelevanceIsHottest) {
   Relevance relevance;
-  relevance.map = {2, 2, 100, 100, {0, 0.2F, 0.5F, 1}};
-  const cv::Mat drawing = sheet(media::draw_relevance(grey_picture(200, 200), relevance, plain()));
+  relevance.map = {2, 2, 150, 150, {0, 0.2F, 0.5F, 1}};
+  const cv::Mat drawing = sheet(media::draw_relevance(grey_picture(300, 300), relevance, plain()));
   const double top_left = warmth(drawing, {0, 0, 30, 30});
-  const double bottom_left = warmth(drawing, {0, 170, 30, 30});
-  const double bottom_right = warmth(drawing, {170, 170, 30, 30});
-  EXPECT_LT(top_left, bottom_left);
+  const double bottom_left = warmth(drawing, {0, 270, 30, 30});
+  const double bottom_right = warmth(drawing, {270, 270, 30, 30});
+  EXPECT_LT(top_left, bottom_right);
   EXPECT_LT(bottom_left, bottom_right);
 }
 
@@ -127,6 +127,13 @@ TEST(Draw, ZoomRectanglesAreSeenAtTheirOwnResolution) {
   EXPECT_EQ(seen.at<cv::Vec3b>(1, 1), seen.at<cv::Vec3b>(14, 14));  // 16 native pixels as one
   const cv::Mat heat = sheet(media::draw_homunculus(pyramid.picture(), zoom, plain()));
   EXPECT_GT(warmth(heat, {140, 140, 100, 100}), warmth(heat, {10, 10, 100, 100}));
+}
+
+TEST(Draw, SmallPicturesAreEnlargedAWholeNumberOfTimes) {
+  const at::Tensor drawing =
+      media::draw_seen(Pyramid(grey_picture(48, 32)), corner(48, 32, 16, 1), plain());
+  EXPECT_EQ(drawing.size(2), 48 * 8);
+  EXPECT_EQ(drawing.size(1), 32 * 8);
 }
 
 TEST(Draw, NothingIsLongerThanAskedFor) {

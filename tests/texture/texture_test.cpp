@@ -182,6 +182,9 @@ TEST(Texture, CpuKernelsComputeWhatTheTensorOpsDo) {
     at::Tensor gray = random_frames(2, h, w).narrow(1, 0, 1);
     EXPECT_LT((texture::stencils_cpu(gray) - texture::stencil_ops(gray)).abs().max().item<float>(),
               1e-5);
+    EXPECT_TRUE(texture::gradients(gray).equal(texture::stencils_cpu(gray).narrow(1, 0, 2)));
+    at::Tensor grown = texture::gradients(gray.to(at::kDouble)).to(at::kFloat);  // tensor-op form
+    EXPECT_LT((grown - texture::gradients(gray)).abs().max().item<float>(), 1e-5);
     at::Tensor maps = random_frames(2, h, w);
     for (int64_t cell : {2, 5, 16}) {
       at::Tensor expected = at::avg_pool2d(maps, {cell, cell}, {cell, cell}, {0, 0}, true, false);

@@ -89,20 +89,7 @@ inline json unigram(bool lowercase = true) {
                       {{"type", "Replace"}, {"pattern", {{"Regex", "[!?.]"}}}, {"content", ""}},
                       {{"type", "Strip"}, {"strip_left", true}, {"strip_right", true}}};
   if (lowercase) normalizers.insert(normalizers.begin(), json{{"type", "Lowercase"}});
-  json vocab = json::array();
-  auto add = [&](const char* piece, double score) { vocab.push_back(json::array({piece, score})); };
-  add("<unk>", 0);
-  add("</s>", 0);
-  add("\u2581", -3);
-  add("a", -3.5);
-  add("b", -3.6);
-  add("ab", -4);
-  add("\u2581ab", -4.5);
-  add("abb", -9.5);
-  add("c", -5);
-  add("A", -6);
-  json end = {{"id", 1}, {"content", "</s>"}, {"special", true}};
-  return {{"added_tokens", json::array({end})},
+  return {{"added_tokens", {{{"id", 1}, {"content", "</s>"}, {"special", true}}}},
           {"truncation", {{"max_length", 8}, {"direction", "Right"}}},
           {"padding", {{"strategy", {{"Fixed", 8}}}, {"pad_id", 1}, {"direction", "Right"}}},
           {"normalizer", {{"type", "Sequence"}, {"normalizers", normalizers}}},
@@ -115,7 +102,14 @@ inline json unigram(bool lowercase = true) {
               {{"SpecialToken", {{"id", "</s>"}, {"type_id", 0}}}}}},
             {"special_tokens", {{"</s>", {{"id", "</s>"}, {"ids", {1}}, {"tokens", {"</s>"}}}}}}}},
           {"decoder", {{"type", "Metaspace"}, {"replacement", "\u2581"}}},
-          {"model", {{"type", "Unigram"}, {"unk_id", 0}, {"vocab", vocab}}}};
+          {"model",
+           {{"type", "Unigram"},
+            {"unk_id", 0},
+            {"vocab", json::array({json::array({"<unk>", 0.0}), json::array({"</s>", 0.0}),
+                                   json::array({"\u2581", -3.0}), json::array({"a", -3.5}),
+                                   json::array({"b", -3.6}), json::array({"ab", -4.0}),
+                                   json::array({"\u2581ab", -4.5}), json::array({"abb", -9.5}),
+                                   json::array({"c", -5.0}), json::array({"A", -6.0})})}}}};
 }
 
 }  // namespace arrcoc::small_tokenizers

@@ -1,0 +1,131 @@
+// The bundled model: a network that looks (realizer) and one that reads and answers (answerer).
+//
+// Text is characters: Latin-1 and the euro sign. Scale is continuous: log2(native pixels per patch
+// pixel), trained from -1 to 6; there is no table of levels. Both networks are small enough for two
+// CPU cores: page features of a 1024x1024 picture are computed once and serve every question.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arrcoc/map.h"
+#include "arrcoc/picture.h"
+
+namespace arrcoc {
+struct TokenSequence;  // arrcoc/realizing.h
+}
+
+namespace arrcoc::tiny {
+
+inline constexpr int kSymbols = 200;      // rows of the character tables (195 in use)
+inline constexpr int kPad = 0;            // also "no character here" in glyph losses
+inline constexpr int kEnd = 1;            // starts and ends an answer
+inline constexpr int kUnknown = 2;        // a character outside Latin-1 and the euro sign
+inline constexpr int kMaxQuestion = 192;  // characters; longer ones keep head and tail
+inline constexpr int kMaxAnswer = 64;     // characters, the end mark not counted
+inline constexpr int kGlyphSlots = 4;     // characters that one level-0 patch may name
+inline constexpr int kCellSlots = 3;      // characters that one 16x8 realizer cell may name
+inline constexpr int kTiers = 5;          // 64, 128, 256, 384, 400 tokens
+inline constexpr int kTierTokens[kTiers] = {64, 128, 256, 384, 400};
+
+// Widths and depths of both networks. Weights carry it in config.json; loading refuses others.
+struct Shape {
+  // answerer
+  int width = 320;
+  int heads = 5;
+  int encoder_layers = 7;  // and one context layer in the quality adapter
+  int decoder_layers = 3;
+  int mlp = 960;
+  // realizer
+  int stem = 48;        // channels at 1/4 resolution; doubled at 1/8
+  int cell = 160;       // channels of the 16x8 pixel cells
+  int page = 256;       // channels of the 16x32 pixel cells
+  int page_layers = 2;  // axial blocks shared by all questions of a page
+  int ask = 192;        // channels per question
+  int ask_layers = 3;   // question blocks
+  int question_layers = 2;
+  bool operator==(const Shape&) const = default;
+};
+
+// One symbol for a character; kUnknown outside Latin-1 and the euro sign, control characters too.
+int symbol_of(char32_t code);
+char32_t code_of(int symbol);
+
+// UTF-8 -> symbols. Broken bytes become kUnknown.
+std::vector<uint8_t> encode(std::string_view utf8);
+// Symbols -> UTF-8 up to kEnd; pads and unknowns are left out.
+std::string decode(const std::vector<uint8_t>& symbols);
+// A question of at most kMaxQuestion symbols: longer ones keep their first 128 and last 64.
+// `shortened` (optional) says whether that happened.
+std::vector<uint8_t> encode_question(std::string_view utf8, bool* shortened = nullptr);
+
+// What the realizer makes of a picture and a question.
+struct Opinion {
+  Map relevance;                   // [0,1] on cells of 16 frame pixels
+  std::array<float, kTiers> tier;  // logits of kTierTokens
+  std::array<float, 3> tensions;   // compress, exploit, focus in [0,1]
+  bool operator==(const Opinion&) const = default;
+};
+
+struct Answer {
+  std::string text;                  // UTF-8
+  std::vector<float> probabilities;  // of each character, and of the end mark last
+  float confidence = 0;              // their product: how likely the model finds the whole answer
+  bool shortened = false;            // the question was longer than kMaxQuestion
+  bool operator==(const Answer&) const = default;
+};
+
+// Both networks with their weights, fp32 on the CPU. Immutable but for a small memory of pages
+// seen lately; every function may be called from several threads.
+class TinyModel {
+ public:
+  // A folder with config.json and bf16 or int8 shards. Error{bad_weights} that names file and
+  // tensor for whatever does not match the architecture; Error{not_found} without config.json.
+  static std::shared_ptr<const TinyModel> load(const std::string& folder);
+  ~TinyModel();
+
+  const Shape& shape() const;
+  int64_t parameters() const;
+
+  // frame: the picture as [3,h,w] floats, see frame_of. Page features are computed once per
+  // picture (by Picture::hash) and frame size.
+  Opinion look(const Picture& picture, const at::Tensor& frame, std::string_view question) const;
+  // Where print is, [rows,cols] in [0,1], one value per 16x16 frame pixels.
+  at::Tensor text(const Picture& picture, const at::Tensor& frame) const;
+  // Greedy decoding. geometry: of the picture that the tokens were cut from.
+  Answer answer(const TokenSequence& tokens, const Geometry& geometry,
+                std::string_view question) const;
+
+ private:
+  TinyModel();
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Rewrites a folder of weights as int8 (one scale per output channel), in shards of at most 8 MB.
+struct ExportReport {
+  int64_t parameters = 0;
+  int64_t bytes = 0;          // of all files written
+  double largest_error = 0;   // |w' - w| / max |w| of its row, over all weights
+  double relative_error = 0;  // root mean square of w' - w over that of w, worst tensor
+  std::string worst_tensor;
+};
+ExportReport export_int8(const std::string& from, const std::string& to);
+
+// The folder of the bundled weights: $ARRCOC_MODELS/tiny, else models/tiny beside or above the
+// executable, else share/arrcoc/models/tiny of its installation; "" when there is none.
+std::string find_model();
+
+// Adds the scorer `realizer` and the provider `realizer-text` to the registries. Weights are read
+// when they are first needed.
+void install(const std::string& folder);
+// The model of the last install. Error{not_found} when none was installed.
+std::shared_ptr<const TinyModel> installed();
+
+}  // namespace arrcoc::tiny

@@ -1,0 +1,157 @@
+#include "models/tiny/answerer.h"
+
+#include <cmath>
+
+namespace arrcoc::tiny {
+namespace {
+
+constexpr int kPixels = 768;  // 16 * 16 * 3
+constexpr int kWaves = 11;    // wavelengths 16, 32, ... 16384 native pixels
+constexpr int kPlace = 4 * kWaves + 6 + 6;
+
+// Adds the look's own numbers as they are and as waves, so that neighbours at any scale are easy to
+// tell: pixel position (waves), position in the picture, scale (waves of 2, 4, 8 octaves), size.
+Tensor place_features(const Look& look) {
+  Tensor x = look.centre.select(2, 0), y = look.centre.select(2, 1);
+  Tensor width = look.extent.select(1, 0).unsqueeze(1),
+         height = look.extent.select(1, 1).unsqueeze(1);
+  Tensor longer = at::maximum(width, height).log2().sub(10).expand_as(x);
+  Tensor plain = at::stack({x / width, y / height, look.scale / 6, look.scale.mul(0.25).square(),
+                            look.relevance, longer},
+                           -1);
+  return at::cat({waves(x, 16, kWaves), waves(y, 16, kWaves), waves(look.scale, 2, 3), plain}, -1);
+}
+
+}  // namespace
+
+Answerer::Answerer(const Shape& shape) : shape_(shape) {
+  const int64_t d = shape.width;
+  const float gain = 1 / std::sqrt(2.0F * static_cast<float>(shape.encoder_layers + 1));
+  // Pixels as they are and after per-patch contrast normalisation: faint print reads the same.
+  patch_ = Linear(layout_, "patch", 2 * kPixels, d);
+  patch2_ = Linear(layout_, "patch2", d, d);
+  place_ = Linear(layout_, "place", kPlace, d);
+  symbols_ = layout_.add("symbols", {kSymbols, d}, Init::normal, 0.5F);
+  question_places_ = layout_.add("question_places", {kMaxQuestion, d}, Init::normal, 0.2F);
+  answer_places_ = layout_.add("answer_places", {kMaxAnswer + 1, d}, Init::normal, 0.2F);
+  for (int i = 0; i < shape.encoder_layers; ++i)
+    layers_.emplace_back(layout_, "encoder." + std::to_string(i), d, shape.heads, shape.mlp, gain);
+  level_ = Linear(layout_, "adapter.level", kPlace, d, 0.5F);
+  quality_ = Linear(layout_, "adapter.quality", d, 1);
+  gate_ = Linear(layout_, "adapter.gate", d, d);
+  context_ = Layer(layout_, "adapter.context", d, shape.heads, shape.mlp, gain);
+  token_norm_ = Norm(layout_, "adapter.norm", d);
+  memory_norm_ = Norm(layout_, "memory_norm", d);
+  glyph_ = Linear(layout_, "glyph", d, kGlyphSlots * kSymbols);
+  const float decoder_gain = 1 / std::sqrt(3.0F * static_cast<float>(shape.decoder_layers));
+  for (int i = 0; i < shape.decoder_layers; ++i) {
+    const std::string name = "decoder." + std::to_string(i);
+    decoder_.push_back({Norm(layout_, name + ".norm1", d), Norm(layout_, name + ".norm2", d),
+                        Norm(layout_, name + ".norm3", d),
+                        Attention(layout_, name + ".self", d, d, shape.heads, decoder_gain),
+                        Attention(layout_, name + ".cross", d, d, shape.heads, decoder_gain),
+                        Mlp(layout_, name + ".mlp", d, shape.mlp, decoder_gain)});
+  }
+  final_ = Norm(layout_, "final", d);
+  out_ = Linear(layout_, "out", d, kSymbols);
+}
+
+Memory Answerer::encode(const Tensors& w, const Look& look, at::ScalarType type) const {
+  const int64_t n = look.patches.size(1), t = look.question.size(1);
+  Tensor pixels = look.patches.to(type).div(127.5).sub(1);
+  Tensor mean = pixels.mean({2}, true);
+  Tensor flat = pixels - mean;
+  Tensor contrast = flat / flat.square().mean({2}, true).add(1e-3).sqrt();
+  Tensor h = patch_(w, at::cat({pixels, contrast}, 2));
+  h = h + patch2_(w, at::gelu(h));
+  Tensor where = place_features(look).to(type);
+  h = h + place_(w, where);
+  Tensor asked = at::embedding(w[symbols_], look.question) + w[question_places_].narrow(0, 0, t);
+  Tensor x = at::cat({h, asked}, 1);
+  Tensor real = at::cat({look.real, look.question.ne(kPad)}, 1);
+  Tensor mask = additive_mask(real, type);
+  for (const Layer& layer : layers_) x = layer(w, x, mask);
+
+  // Quality adapter: what is this token worth at its level, given the others?
+  Tensor tokens = x.narrow(1, 0, n), words = x.narrow(1, n, t);
+  Tensor levelled = tokens + level_(w, where);
+  Tensor quality = at::sigmoid(quality_(w, levelled));
+  Tensor mixed = context_(w, at::cat({levelled * quality, words}, 1), mask);
+  Tensor seen = mixed.narrow(1, 0, n);
+  Tensor gate = at::sigmoid(gate_(w, seen));
+  Tensor out = gate * seen + (1 - gate) * token_norm_(w, seen);
+  Memory memory;
+  memory.states = memory_norm_(w, at::cat({out, mixed.narrow(1, n, t)}, 1));
+  memory.mask = mask;
+  memory.quality = quality.squeeze(2);
+  return memory;
+}
+
+Tensor Answerer::glyphs(const Tensors& w, const Tensor& states) const {
+  std::vector<int64_t> sizes = states.sizes().vec();
+  sizes.back() = kGlyphSlots;
+  sizes.push_back(kSymbols);
+  return glyph_(w, states).view(sizes);
+}
+
+Tensor Answerer::write(const Tensors& w, const Memory& memory, const Tensor& previous) const {
+  Tensor x =
+      at::embedding(w[symbols_], previous) + w[answer_places_].narrow(0, 0, previous.size(1));
+  for (const DecoderLayer& layer : decoder_) {
+    Tensor n = layer.norm1(w, x);
+    x = x + layer.self(w, n, layer.self.remember(w, n), {}, true);
+    x = x + layer.cross(w, layer.norm2(w, x), layer.cross.remember(w, memory.states), memory.mask);
+    x = x + layer.mlp(w, layer.norm3(w, x));
+  }
+  return out_(w, final_(w, x));
+}
+
+Answerer::Written Answerer::write_greedy(const Tensors& w, const Memory& memory,
+                                         int longest) const {
+  const int64_t batch = memory.states.size(0);
+  std::vector<KeysValues> cross, self(decoder_.size());
+  for (const DecoderLayer& layer : decoder_)
+    cross.push_back(layer.cross.remember(w, memory.states));
+  Tensor symbol = at::full({batch, 1}, kEnd, memory.states.options().dtype(at::kLong));
+  Tensor ended = at::zeros({batch, 1}, symbol.options().dtype(at::kBool));
+  Tensors symbols, probabilities;
+  for (int step = 0; step <= longest; ++step) {
+    Tensor x = at::embedding(w[symbols_], symbol) + w[answer_places_].narrow(0, step, 1);
+    for (size_t i = 0; i < decoder_.size(); ++i) {
+      const DecoderLayer& layer = decoder_[i];
+      Tensor n = layer.norm1(w, x);
+      KeysValues now = layer.self.remember(w, n);
+      if (step > 0) {
+        now.keys = at::cat({self[i].keys, now.keys}, 2);
+        now.values = at::cat({self[i].values, now.values}, 2);
+      }
+      self[i] = now;
+      x = x + layer.self(w, n, now, {});
+      x = x + layer.cross(w, layer.norm2(w, x), cross[i], memory.mask);
+      x = x + layer.mlp(w, layer.norm3(w, x));
+    }
+    Tensor p = at::softmax(out_(w, final_(w, x)).select(1, 0).to(at::kFloat), -1);
+    auto [best, which] = p.max(-1, true);
+    symbol = which.masked_fill(ended, kEnd);
+    symbols.push_back(symbol);
+    probabilities.push_back(best);
+    ended = ended.logical_or(symbol.eq(kEnd));
+    // Looking whether all have ended waits for the device; every fourth step is often enough.
+    if ((step % 4 == 3 || batch == 1) && ended.all().item<bool>()) break;
+  }
+  Tensor all = at::cat(symbols, 1).to(at::kCPU), sure = at::cat(probabilities, 1).to(at::kCPU);
+  Written out;
+  out.symbols.resize(batch);
+  out.probabilities.resize(batch);
+  auto s = all.accessor<int64_t, 2>();
+  auto p = sure.accessor<float, 2>();
+  for (int64_t b = 0; b < batch; ++b)
+    for (int64_t i = 0; i < all.size(1); ++i) {
+      out.probabilities[b].push_back(p[b][i]);
+      if (s[b][i] == kEnd || i == longest) break;
+      out.symbols[b].push_back(static_cast<uint8_t>(s[b][i]));
+    }
+  return out;
+}
+
+}  // namespace arrcoc::tiny

@@ -1,0 +1,69 @@
+// The network that reads tokens of any mix of scales and writes the answer.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "arrcoc/tiny.h"
+#include "models/tiny/layers.h"
+
+namespace arrcoc::tiny {
+
+// What the answerer sees of Q questions. Everything on one device.
+struct Look {
+  Tensor patches;    // [Q,N,768] uint8, each patch [16][16][3]
+  Tensor centre;     // [Q,N,2] float: x, y in native pixels
+  Tensor scale;      // [Q,N] float: log2(native pixels per patch pixel)
+  Tensor relevance;  // [Q,N] float in [0,1]; zero when not known
+  Tensor extent;     // [Q,2] float: width, height of the picture in native pixels
+  Tensor real;       // [Q,N] bool
+  Tensor question;   // [Q,T] int64 symbols, kPad at the end
+};
+
+// What the encoder makes of it: tokens and question characters together.
+struct Memory {
+  Tensor states;   // [Q,N+T,width]
+  Tensor mask;     // [Q,1,1,N+T] additive
+  Tensor quality;  // [Q,N] in [0,1]
+};
+
+class Answerer {
+ public:
+  explicit Answerer(const Shape& shape);
+  const Layout& layout() const { return layout_; }
+
+  Memory encode(const Tensors& w, const Look& look, at::ScalarType type) const;
+  // Logits of the characters in each token, [Q,n,kGlyphSlots,kSymbols] for states [Q,n,width].
+  Tensor glyphs(const Tensors& w, const Tensor& states) const;
+  // Teacher forcing: previous symbols [Q,L] (kEnd first) -> logits [Q,L,kSymbols].
+  Tensor write(const Tensors& w, const Memory& memory, const Tensor& previous) const;
+
+  struct Written {
+    std::vector<std::vector<uint8_t>> symbols;      // without the end mark
+    std::vector<std::vector<float>> probabilities;  // of each symbol, and of the end mark last
+  };
+  // Greedy decoding with cached keys and values, at most `longest` symbols.
+  Written write_greedy(const Tensors& w, const Memory& memory, int longest = kMaxAnswer) const;
+
+ private:
+  struct DecoderLayer {
+    Norm norm1, norm2, norm3;
+    Attention self, cross;
+    Mlp mlp;
+  };
+
+  Shape shape_;
+  Layout layout_;
+  Linear patch_, patch2_, place_;
+  int symbols_, question_places_, answer_places_;
+  std::vector<Layer> layers_;
+  Linear level_, quality_, gate_;
+  Layer context_;
+  Norm token_norm_, memory_norm_;
+  Linear glyph_;
+  std::vector<DecoderLayer> decoder_;
+  Norm final_;
+  Linear out_;
+};
+
+}  // namespace arrcoc::tiny

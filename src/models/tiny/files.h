@@ -1,0 +1,32 @@
+// Weights of both networks on disk: a folder with config.json and safetensors shards.
+#pragma once
+
+#include <string>
+
+#include "models/tiny/answerer.h"
+#include "models/tiny/realizer.h"
+
+namespace arrcoc::tiny {
+
+struct Bundle {
+  Shape shape;
+  Tensors realizer, answerer;  // CPU, fp32, in the order of the networks' layouts
+};
+
+// bf16 shards of at most 15 MiB. A reader sees the old bundle or the new one, never a mixture:
+// shards get new names, then the index is replaced.
+void save_bundle(const std::string& folder, const Bundle& bundle, const std::string& tag);
+
+// The same as int8: every matrix, kernel and table row by row (a row is one output channel) with
+// w = q * scale, scale = max |w| / 127 of the row in fp32 as NAME.scale; vectors stay bf16. Shards
+// of at most 8 MB.
+void save_bundle_int8(const std::string& folder, const Bundle& bundle);
+
+// Refuses (Error{bad_weights}) whatever does not have exactly the tensors of its own config.json.
+// Takes both forms above; int8 comes back as fp32.
+Bundle load_bundle(const std::string& folder);
+
+std::string shape_to_json(const Shape& shape);
+Shape shape_from_json(const std::string& json);  // Error{bad_json}: unknown keys, wrong types
+
+}  // namespace arrcoc::tiny

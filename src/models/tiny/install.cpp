@@ -1,0 +1,104 @@
+// The model as strategies of the pipeline, and where its weights lie.
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+
+#include "arrcoc/error.h"
+#include "arrcoc/knowing.h"
+#include "arrcoc/texture.h"
+#include "arrcoc/tiny.h"
+
+namespace arrcoc::tiny {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Weights that are read when somebody needs them, once.
+struct Lazy {
+  std::mutex mutex;
+  std::string folder;
+  std::shared_ptr<const TinyModel> model;
+};
+
+Lazy& lazy() {
+  static Lazy instance;
+  return instance;
+}
+
+class RealizerScorer : public Scorer {
+ public:
+  explicit RealizerScorer(std::shared_ptr<const TinyModel> model) : model_(std::move(model)) {}
+  Map score(const Sight& sight) const override {
+    const Map map = model_->look(sight.picture, sight.frame, sight.query.text).relevance;
+    if (map.rows == sight.shape.rows && map.cols == sight.shape.cols) return map;
+    Map out = resample(map, sight.shape.rows, sight.shape.cols);
+    out.cell_width = sight.shape.cell_width;
+    out.cell_height = sight.shape.cell_height;
+    return out;
+  }
+
+ private:
+  std::shared_ptr<const TinyModel> model_;
+};
+
+class RealizerText : public Provider {
+ public:
+  explicit RealizerText(std::shared_ptr<const TinyModel> model) : model_(std::move(model)) {}
+  std::vector<Channel> channels() const override { return {Channel::text_mask}; }
+  at::Tensor provide(const at::Tensor& frame, const Picture& picture) const override {
+    return model_->text(picture, frame).unsqueeze(0);
+  }
+
+ private:
+  std::shared_ptr<const TinyModel> model_;
+};
+
+bool holds_model(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::exists(folder / "config.json", ignored);
+}
+
+}  // namespace
+
+std::string find_model() {
+  if (const char* models = std::getenv("ARRCOC_MODELS"); models != nullptr && *models != '\0') {
+    const fs::path folder = fs::path(models) / "tiny";
+    return holds_model(folder) ? folder.string() : "";
+  }
+  std::error_code failed;
+  const fs::path executable = fs::read_symlink("/proc/self/exe", failed);
+  if (failed) return "";
+  fs::path folder = executable.parent_path();
+  const fs::path shared = folder.parent_path() / "share" / "arrcoc" / "models" / "tiny";
+  if (holds_model(shared)) return shared.string();
+  // build/arrcoc and build/release/arrcoc lie below the sources, tests a level deeper.
+  for (int up = 0; up <= 3; ++up, folder = folder.parent_path())
+    if (holds_model(folder / "models" / "tiny")) return (folder / "models" / "tiny").string();
+  return "";
+}
+
+void install(const std::string& folder) {
+  {
+    Lazy& state = lazy();
+    const std::scoped_lock lock(state.mutex);
+    state.folder = folder;
+    state.model.reset();
+  }
+  registry<Scorer>().add("realizer", "coupling: the bundled network looks for what is asked",
+                         [] { return std::make_unique<RealizerScorer>(installed()); });
+  registry<Provider>().add("realizer-text", "where print is, by the bundled network",
+                           [] { return std::make_unique<RealizerText>(installed()); });
+}
+
+std::shared_ptr<const TinyModel> installed() {
+  Lazy& state = lazy();
+  const std::scoped_lock lock(state.mutex);
+  if (state.folder.empty())
+    throw Error(ErrorCode::not_found,
+                "the bundled model is not installed: set ARRCOC_MODELS to the folder that holds "
+                "tiny/config.json");
+  if (!state.model) state.model = TinyModel::load(state.folder);
+  return state.model;
+}
+
+}  // namespace arrcoc::tiny

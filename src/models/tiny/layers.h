@@ -1,0 +1,113 @@
+// Layers as plain functions over a list of weight tensors.
+//
+// Each layer remembers the numbers of its tensors in a Layout; the tensors themselves are passed to
+// every call. Training keeps all of them in one flat buffer (one cast to bf16, one clip, one AdamW
+// update a step instead of hundreds of small kernels), inference as a list read from a file.
+// Activations have one type throughout: bf16 on CUDA, fp32 on the CPU.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <string>
+#include <vector>
+
+namespace arrcoc::tiny {
+
+using at::Tensor;
+using Tensors = std::vector<Tensor>;
+
+enum class Init { normal, zeros, ones };
+
+struct TensorSpec {
+  std::string name;
+  std::vector<int64_t> shape;
+  Init init = Init::zeros;
+  float deviation = 0;  // Init::normal
+  bool decays = false;  // takes part in weight decay
+  int64_t count() const;
+};
+
+// Names, shapes and first values of a network's tensors, in order.
+class Layout {
+ public:
+  int add(const std::string& name, std::vector<int64_t> shape, Init init, float deviation = 0);
+  const std::vector<TensorSpec>& specs() const { return specs_; }
+  int64_t count() const;
+  // Fresh weights on the CPU, fp32, from a seed; one tensor a spec.
+  Tensors initial(uint64_t seed) const;
+
+ private:
+  std::vector<TensorSpec> specs_;
+};
+
+struct Linear {
+  int weight = -1, bias = -1;
+  Linear() = default;
+  // gain scales the usual deviation 1/sqrt(inputs).
+  Linear(Layout& layout, const std::string& name, int64_t inputs, int64_t outputs, float gain = 1);
+  Tensor operator()(const Tensors& w, const Tensor& x) const;
+};
+
+struct Norm {
+  int weight = -1, bias = -1;
+  int64_t width = 0;
+  Norm() = default;
+  Norm(Layout& layout, const std::string& name, int64_t width);
+  Tensor operator()(const Tensors& w, const Tensor& x) const;
+};
+
+// x and the result are [B,H,W,C]; the kernel is dense.
+struct Conv {
+  int weight = -1, bias = -1;
+  std::vector<int64_t> stride, padding;
+  Conv() = default;
+  Conv(Layout& layout, const std::string& name, int64_t inputs, int64_t outputs,
+       std::vector<int64_t> kernel, std::vector<int64_t> stride, float gain = 1.4F);
+  Tensor operator()(const Tensors& w, const Tensor& x) const;
+};
+
+// Keys and values of one sequence, [B,heads,S,width/heads].
+struct KeysValues {
+  Tensor keys, values;
+};
+
+// softmax(q k^T / sqrt(d) + mask) v; mask is additive, broadcast over heads and queries.
+Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, bool causal);
+
+struct Attention {
+  Linear query, memory, out;  // memory gives keys and values
+  int heads = 1;
+  Attention() = default;
+  Attention(Layout& layout, const std::string& name, int64_t width, int64_t memory_width, int heads,
+            float gain);
+  KeysValues remember(const Tensors& w, const Tensor& memory) const;
+  // x [B,L,width] looks at itself or at a memory. mask [B,1,1,S] or undefined.
+  Tensor operator()(const Tensors& w, const Tensor& x, const KeysValues& past, const Tensor& mask,
+                    bool causal = false) const;
+};
+
+struct Mlp {
+  Linear in, out;
+  Mlp() = default;
+  Mlp(Layout& layout, const std::string& name, int64_t width, int64_t hidden, float gain);
+  Tensor operator()(const Tensors& w, const Tensor& x) const;
+};
+
+// Pre-norm transformer layer.
+struct Layer {
+  Norm norm1, norm2;
+  Attention attention;
+  Mlp mlp;
+  Layer() = default;
+  Layer(Layout& layout, const std::string& name, int64_t width, int heads, int64_t hidden,
+        float gain);
+  Tensor operator()(const Tensors& w, const Tensor& x, const Tensor& mask) const;
+};
+
+// Additive mask [B,1,1,S] in the type of the activations from real [B,S] (bool).
+Tensor additive_mask(const Tensor& real, at::ScalarType type);
+
+// sin and cos of 2 pi v / wavelength for wavelengths first, 2*first, ...: [...] -> [..., 2*count].
+Tensor waves(const Tensor& values, double first, int count);
+
+}  // namespace arrcoc::tiny

@@ -1,0 +1,57 @@
+#include "models/tiny/page.h"
+
+#include "arrcoc/texture.h"
+
+namespace arrcoc::tiny {
+
+Tensor page_texture(const Tensor& canvases, const Tensor& extent) {
+  const int64_t rows = canvases.size(1) / kStride, cols = canvases.size(2) / kStride;
+  Tensor frames = canvases.permute({0, 3, 1, 2}).to(at::kFloat).div(255);
+  Tensor texture = texture::sense_compact(frames.contiguous(), rows, cols).clone();
+  const auto options = texture.options();
+  Tensor x = at::arange(cols, options).add(0.5).mul(kStride).view({1, 1, cols}) /
+             extent.select(1, 0).view({-1, 1, 1});
+  Tensor y = at::arange(rows, options).add(0.5).mul(kStride).view({1, rows, 1}) /
+             extent.select(1, 1).view({-1, 1, 1});
+  Tensor off = ((x - 0.5).square() + (y - 0.5).square()).sqrt().div(0.7071);
+  constexpr int kY = 8, kX = 9, kEccentricity = 10;  // rows of the compact set
+  texture.select(1, kY).copy_(y.expand_as(off));
+  texture.select(1, kX).copy_(x.expand_as(off));
+  texture.select(1, kEccentricity).copy_(off);
+  return texture.permute({0, 2, 3, 1}).contiguous();
+}
+
+Tensor page_pixels(const Tensor& canvases) {
+  const int64_t b = canvases.size(0), rows = canvases.size(1) / 4, cols = canvases.size(2) / 4;
+  return canvases.view({b, rows, 4, cols, 4, 3})
+      .permute({0, 1, 3, 2, 4, 5})
+      .reshape({b, rows, cols, 48});
+}
+
+Tensor page_pixels_of_patches(const Tensor& patches, int64_t rows, int64_t cols) {
+  const int64_t b = patches.size(0);
+  return patches.reshape({b, rows, cols, 4, 4, 4, 4, 3})
+      .permute({0, 1, 3, 2, 5, 4, 6, 7})
+      .reshape({b, rows * 4, cols * 4, 48});
+}
+
+Tensor patches_of(const Tensor& canvases) {
+  const int64_t b = canvases.size(0), rows = canvases.size(1) / 16, cols = canvases.size(2) / 16;
+  return canvases.view({b, rows, 16, cols, 16, 3})
+      .permute({0, 1, 3, 2, 4, 5})
+      .reshape({b, rows * cols, 768});
+}
+
+Tensor halve(const Tensor& canvases) {
+  const int64_t b = canvases.size(0), rows = canvases.size(1) / 2, cols = canvases.size(2) / 2;
+  return canvases.view({b, rows, 2, cols, 2, 3}).to(at::kFloat).mean({2, 4}).add(0.5).to(at::kByte);
+}
+
+Tensor canvas_of(const Tensor& frame) {
+  const int64_t h = frame.size(1), w = frame.size(2);
+  const int64_t down = (32 - h % 32) % 32, right = (32 - w % 32) % 32;
+  Tensor padded = at::replication_pad2d(frame.unsqueeze(0), {0, right, 0, down});
+  return padded.mul(255).add(0.5).clamp(0, 255).to(at::kByte).permute({0, 2, 3, 1}).contiguous();
+}
+
+}  // namespace arrcoc::tiny

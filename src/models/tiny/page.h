@@ -1,0 +1,27 @@
+// Pixels of whole pictures in the form that the realizer network takes.
+#pragma once
+
+#include "models/tiny/realizer.h"
+
+namespace arrcoc::tiny {
+
+// canvases [B,H,W,3] uint8 (H, W multiples of 32), extent [B,2] float -> the 13 compact channels at
+// a quarter of the resolution, [B,H/4,W/4,13]. Position channels follow the extent, not the canvas.
+Tensor page_texture(const Tensor& canvases, const Tensor& extent);
+
+// [B,H,W,3] -> [B,H/4,W/4,48]: the pixels of each 4x4 block as channels.
+Tensor page_pixels(const Tensor& canvases);
+// The same from level-0 patches [B,rows*cols,768].
+Tensor page_pixels_of_patches(const Tensor& patches, int64_t rows, int64_t cols);
+
+// [B,H,W,3] -> [B,H/16*W/16,768] patches in raster order.
+Tensor patches_of(const Tensor& canvases);
+
+// [B,H,W,3] uint8 -> half the size, 2x2 means, rounded.
+Tensor halve(const Tensor& canvases);
+
+// A frame [3,h,w] float in [0,1] on a canvas whose sides are multiples of 32, its last row and
+// column repeated: [1,H,W,3] uint8.
+Tensor canvas_of(const Tensor& frame);
+
+}  // namespace arrcoc::tiny

@@ -1,0 +1,181 @@
+#include "models/tiny/realizer.h"
+
+#include <cmath>
+
+namespace arrcoc::tiny {
+namespace {
+
+constexpr int kStemInputs = 64;  // 48 pixels, 13 texture channels, 3 zeros: a multiple of 8
+constexpr int kHeadWidth = 32;
+constexpr int kPlaceWaves = 8;  // 32, 64, ... 4096 pixels
+constexpr int kPlace = 4 * kPlaceWaves + 4 * 4 + 2;
+
+// Position of every 16x32 cell: in pixels (waves), and relative to the picture's size (waves).
+Tensor place_features(const Tensor& extent, int64_t rows, int64_t cols) {
+  const auto options = extent.options();
+  Tensor y = at::arange(rows, options).add(0.5).mul(kCellHeight).view({1, rows, 1});
+  Tensor x = at::arange(cols, options).add(0.5).mul(kWordWidth).view({1, 1, cols});
+  y = y.expand({extent.size(0), rows, cols});
+  x = x.expand({extent.size(0), rows, cols});
+  Tensor u = x / extent.select(1, 0).view({-1, 1, 1}), v = y / extent.select(1, 1).view({-1, 1, 1});
+  return at::cat({waves(x, 32, kPlaceWaves), waves(y, 32, kPlaceWaves), waves(u, 0.25, 4),
+                  waves(v, 0.25, 4), u.unsqueeze(-1), v.unsqueeze(-1)},
+                 -1);
+}
+
+// true for cells that hold some of the picture: [P,count].
+Tensor inside(const Tensor& length, int64_t count, int side) {
+  Tensor starts = at::arange(count, length.options()).mul(side);
+  return starts.unsqueeze(0).lt(length.unsqueeze(1));
+}
+
+// Each row `repeat` times in a row: [P,...] -> [P*repeat,...].
+Tensor repeat_rows(const Tensor& x, int64_t repeat) {
+  std::vector<int64_t> sizes = x.sizes().vec();
+  sizes.insert(sizes.begin() + 1, repeat);
+  Tensor all = x.unsqueeze(1).expand(sizes);
+  sizes.erase(sizes.begin() + 1);
+  sizes[0] *= repeat;
+  return all.reshape(sizes);
+}
+
+}  // namespace
+
+RealizerNet::Axial::Axial(Layout& layout, const std::string& name, int64_t width, int heads,
+                          int64_t hidden, float gain)
+    : norm1(layout, name + ".norm1", width),
+      norm2(layout, name + ".norm2", width),
+      norm3(layout, name + ".norm3", width),
+      row(layout, name + ".row", width, width, heads, gain),
+      column(layout, name + ".column", width, width, heads, gain),
+      mlp(layout, name + ".mlp", width, hidden, gain) {}
+
+Tensor RealizerNet::Axial::operator()(const Tensors& w, const Tensor& x, const Tensor& row_mask,
+                                      const Tensor& column_mask) const {
+  const int64_t b = x.size(0), rows = x.size(1), cols = x.size(2), d = x.size(3);
+  Tensor n = norm1(w, x).view({b * rows, cols, d});
+  Tensor y = x + row(w, n, row.remember(w, n), row_mask).view({b, rows, cols, d});
+  n = norm2(w, y).transpose(1, 2).reshape({b * cols, rows, d});
+  y = y + column(w, n, column.remember(w, n), column_mask).view({b, cols, rows, d}).transpose(1, 2);
+  return y + mlp(w, norm3(w, y));
+}
+
+RealizerNet::RealizerNet(const Shape& s) : shape_(s) {
+  const int64_t c4 = s.stem, c8 = 2 * s.stem;
+  stem1_ = Conv(layout_, "stem1", kStemInputs, c4, {1, 1}, {1, 1});
+  stem2_ = Conv(layout_, "stem2", c4, c8, {3, 3}, {2, 2});
+  norm2_ = Norm(layout_, "stem2_norm", c8);
+  stem3_ = Conv(layout_, "stem3", c8, c8, {3, 3}, {1, 1}, 0.7F);
+  norm3_ = Norm(layout_, "stem3_norm", c8);
+  stem4_ = Conv(layout_, "stem4", c8, s.cell, {3, 3}, {2, 1});
+  norm5_ = Norm(layout_, "stem5_norm", s.cell);
+  stem5_ = Conv(layout_, "stem5", s.cell, s.cell, {3, 3}, {1, 1}, 0.7F);
+  norm6_ = Norm(layout_, "stem6_norm", s.cell);
+  stem6_ = Conv(layout_, "stem6", s.cell, s.cell, {3, 3}, {1, 1}, 0.7F);
+  glyph_ = Linear(layout_, "glyph", s.cell, kCellSlots * kSymbols);
+  text_ = Linear(layout_, "text", s.cell, 1);
+  word_norm_ = Norm(layout_, "word_norm", s.cell);
+  word_ = Conv(layout_, "word", s.cell, s.page, {1, 11}, {1, 4});
+  place_ = Linear(layout_, "place", kPlace, s.page);
+  const float page_gain = 1 / std::sqrt(3.0F * static_cast<float>(s.page_layers));
+  for (int i = 0; i < s.page_layers; ++i)
+    page_blocks_.emplace_back(layout_, "page." + std::to_string(i), s.page, s.page / kHeadWidth,
+                              3 * s.page, page_gain);
+  narrow_ = Linear(layout_, "narrow", s.page, s.ask);
+
+  symbols_ = layout_.add("symbols", {kSymbols, s.ask}, Init::normal, 0.5F);
+  places_ = layout_.add("places", {kMaxQuestion, s.ask}, Init::normal, 0.1F);
+  ngram_ = Conv(layout_, "ngram", s.ask, s.ask, {1, 5}, {1, 1}, 1.0F);
+  const float question_gain = 1 / std::sqrt(2.0F * static_cast<float>(s.question_layers));
+  for (int i = 0; i < s.question_layers; ++i)
+    question_layers_.emplace_back(layout_, "question." + std::to_string(i), s.ask,
+                                  s.ask / kHeadWidth, 4 * s.ask, question_gain);
+  question_norm_ = Norm(layout_, "question_norm", s.ask);
+  const float ask_gain = 1 / std::sqrt(4.0F * static_cast<float>(s.ask_layers));
+  for (int i = 0; i < s.ask_layers; ++i) {
+    const std::string name = "ask." + std::to_string(i);
+    cross_norms_.emplace_back(layout_, name + ".norm0", s.ask);
+    cross_.emplace_back(layout_, name + ".cross", s.ask, s.ask, s.ask / kHeadWidth, 1.0F);
+    ask_blocks_.emplace_back(layout_, name, s.ask, s.ask / kHeadWidth, 2 * s.ask, ask_gain);
+  }
+  final_ = Norm(layout_, "final", s.ask);
+  relevance_ = Linear(layout_, "relevance", s.ask, kWordWidth / kCellHeight, 0.3F);
+  tier_ = Linear(layout_, "tier", 2 * s.ask, kTiers, 0.3F);
+  tensions_ = Linear(layout_, "tensions", 2 * s.ask, 3, 0.3F);
+}
+
+PageFeatures RealizerNet::read(const Tensors& w, const Page& page, at::ScalarType type) const {
+  Tensor pixels = page.pixels.to(type).div(127.5).sub(1);
+  std::vector<int64_t> rest = pixels.sizes().vec();
+  rest.back() = kStemInputs - 48 - kTextureChannels;
+  Tensor x = at::cat({pixels, page.texture.to(type), at::zeros(rest, pixels.options())}, 3);
+  x = at::gelu(stem1_(w, x));
+  x = norm2_(w, stem2_(w, x));
+  x = x + stem3_(w, at::gelu(x));
+  x = at::gelu(stem4_(w, norm3_(w, x)));
+  x = x + stem5_(w, at::gelu(norm5_(w, x)));
+  x = x + stem6_(w, at::gelu(norm6_(w, x)));
+  x = word_norm_(w, x);
+
+  PageFeatures out;
+  out.cells = x;
+  const int64_t p = x.size(0), rows = x.size(1), glyph_cols = x.size(2);
+  const int64_t cols = glyph_cols * kGlyphWidth / kWordWidth;
+  out.text = text_(w, x).view({p, rows, glyph_cols / 2, 2}).mean(3);
+  out.row_mask = additive_mask(inside(page.extent.select(1, 0), cols, kWordWidth), type);
+  out.column_mask = additive_mask(inside(page.extent.select(1, 1), rows, kCellHeight), type);
+  Tensor words =
+      word_(w, at::gelu(x)) + place_(w, place_features(page.extent, rows, cols).to(type));
+  Tensor row_mask = repeat_rows(out.row_mask, rows);
+  Tensor column_mask = repeat_rows(out.column_mask, cols);
+  for (const Axial& block : page_blocks_) words = block(w, words, row_mask, column_mask);
+  out.words = narrow_(w, words);
+  return out;
+}
+
+Tensor RealizerNet::glyphs(const Tensors& w, const Tensor& cells) const {
+  std::vector<int64_t> sizes = cells.sizes().vec();
+  sizes.back() = kCellSlots;
+  sizes.push_back(kSymbols);
+  return glyph_(w, cells).view(sizes);
+}
+
+Judgement RealizerNet::judge(const Tensors& w, const PageFeatures& page, const Tensor& question,
+                             const Tensor& page_of, int64_t each) const {
+  const int64_t q = question.size(0), t = question.size(1);
+  const int64_t rows = page.words.size(1), cols = page.words.size(2), d = page.words.size(3);
+  const at::ScalarType type = page.words.scalar_type();
+
+  Tensor chars = at::embedding(w[symbols_], question);
+  Tensor asked = chars + ngram_(w, chars.unsqueeze(1)).squeeze(1) + w[places_].narrow(0, 0, t);
+  Tensor real = question.ne(kPad);
+  Tensor word_mask = additive_mask(real, type);
+  for (const Layer& layer : question_layers_) asked = layer(w, asked, word_mask);
+  asked = question_norm_(w, asked);
+
+  const auto of_questions = [&](const Tensor& t) {
+    return each > 0 ? repeat_rows(t, each) : t.index_select(0, page_of);
+  };
+  Tensor x = of_questions(page.words);
+  Tensor row_mask = repeat_rows(of_questions(page.row_mask), rows);
+  Tensor column_mask = repeat_rows(of_questions(page.column_mask), cols);
+  for (size_t i = 0; i < ask_blocks_.size(); ++i) {
+    Tensor n = cross_norms_[i](w, x).view({q, rows * cols, d});
+    x = x + cross_[i](w, n, cross_[i].remember(w, asked), word_mask).view({q, rows, cols, d});
+    x = ask_blocks_[i](w, x, row_mask, column_mask);
+  }
+  x = final_(w, x);
+  Judgement out;
+  out.relevance = relevance_(w, x).view({q, rows, cols * (kWordWidth / kCellHeight)});
+  Tensor weight = real.to(type).unsqueeze(2);
+  Tensor summary = (asked * weight).sum(1) / weight.sum(1).clamp_min(1);
+  // The strongest cell of each channel, among cells of the picture.
+  Tensor outside = page.row_mask.view({-1, 1, cols, 1}) + page.column_mask.view({-1, rows, 1, 1});
+  Tensor peak = (x + of_questions(outside)).amax({1, 2});
+  Tensor both = at::cat({summary, peak}, 1);
+  out.tier = tier_(w, both);
+  out.tensions = at::sigmoid(tensions_(w, both));
+  return out;
+}
+
+}  // namespace arrcoc::tiny

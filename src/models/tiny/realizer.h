@@ -1,0 +1,81 @@
+// The network that looks: which cells of a page does a question need?
+//
+// The page part runs once per picture: full-resolution pixels by space-to-depth, strided dense
+// convolutions down to cells of 16x8 pixels where characters are named (glyph loss), a row
+// convolution that forms words in cells of 16x32, and axial blocks (attention along rows, then
+// along columns). The question part matches those cells with the question's characters by
+// cross-attention and spreads the match along rows and columns: values stand beside or below keys.
+#pragma once
+
+#include <vector>
+
+#include "arrcoc/tiny.h"
+#include "models/tiny/layers.h"
+
+namespace arrcoc::tiny {
+
+inline constexpr int kStride = 4;  // pixels per stem cell
+inline constexpr int kTextureChannels = 13;
+inline constexpr int kCellHeight = 16, kGlyphWidth = 8, kWordWidth = 32;
+
+// P pictures on canvases of H x W pixels (multiples of 32), real content at the top left.
+struct Page {
+  Tensor pixels;   // [P,H/4,W/4,48] uint8: 4x4 pixels of RGB per stem cell
+  Tensor texture;  // [P,H/4,W/4,13] compact channels, area-pooled
+  Tensor extent;   // [P,2] float: width, height of the real content in pixels
+};
+
+struct PageFeatures {
+  Tensor cells;        // [P,H/16,W/8,cell]: where characters are named
+  Tensor words;        // [P,H/16,W/32,ask]
+  Tensor text;         // [P,H/16,W/16] logits of the text mask
+  Tensor row_mask;     // [P,1,1,W/32] additive, columns beyond the picture
+  Tensor column_mask;  // [P,1,1,H/16] additive, rows beyond the picture
+};
+
+struct Judgement {
+  Tensor relevance;  // [Q,H/16,W/16] logits
+  Tensor tier;       // [Q,kTiers] logits
+  Tensor tensions;   // [Q,3] in [0,1]: compress, exploit, focus
+};
+
+class RealizerNet {
+ public:
+  explicit RealizerNet(const Shape& shape);
+  const Layout& layout() const { return layout_; }
+
+  PageFeatures read(const Tensors& w, const Page& page, at::ScalarType type) const;
+  // [.., cell] -> [.., kCellSlots, kSymbols] logits.
+  Tensor glyphs(const Tensors& w, const Tensor& cells) const;
+  // question [Q,T] symbols; page_of [Q] int64: which page each question asks about. each > 0 says
+  // that every page has so many questions, one page after the other: then gradients of a page are
+  // plain sums instead of scattered additions.
+  Judgement judge(const Tensors& w, const PageFeatures& page, const Tensor& question,
+                  const Tensor& page_of, int64_t each = 0) const;
+
+ private:
+  struct Axial {  // rows, columns, MLP
+    Norm norm1, norm2, norm3;
+    Attention row, column;
+    Mlp mlp;
+    Axial(Layout& layout, const std::string& name, int64_t width, int heads, int64_t hidden,
+          float gain);
+    Tensor operator()(const Tensors& w, const Tensor& x, const Tensor& row_mask,
+                      const Tensor& column_mask) const;
+  };
+  Shape shape_;
+  Layout layout_;
+  Conv stem1_, stem2_, stem3_, stem4_, stem5_, stem6_, word_;
+  Norm norm2_, norm3_, norm5_, norm6_, word_norm_;
+  Linear place_, narrow_, glyph_, text_;
+  std::vector<Axial> page_blocks_, ask_blocks_;
+  int symbols_, places_;
+  Conv ngram_;
+  std::vector<Layer> question_layers_;
+  Norm question_norm_, final_;
+  std::vector<Norm> cross_norms_;
+  std::vector<Attention> cross_;
+  Linear relevance_, tier_, tensions_;
+};
+
+}  // namespace arrcoc::tiny

@@ -1,0 +1,32 @@
+// Exact match and answer-region recall on a fixed set of held-out scenes.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "training/batch.h"
+#include "training/losses.h"
+
+namespace arrcoc::training {
+
+struct Score {
+  int questions = 0;
+  double exact_realized = 0;  // shares in [0,1]
+  double exact_oracle = 0;
+  double recall = 0;       // of answer boxes under leaves of at most 32 pixels, realizer's maps
+  double page_glyphs = 0;  // characters named right by the realizer's stem
+};
+
+struct Evaluation {
+  Score all;
+  std::map<std::string, Score> kinds;
+  double mean_tier_tokens = 0;  // what the tier head asks for
+  double distinct = 0;  // mean (1 - cosine) between maps of different questions on one picture
+};
+
+// Greedy decoding at `budget` tokens for every question of the pool.
+Evaluation evaluate(const tiny::RealizerNet& realizer, const tiny::Tensors& look,
+                    const tiny::Answerer& answerer, const tiny::Tensors& write, const Pool& pool,
+                    at::ScalarType type, int budget);
+
+}  // namespace arrcoc::training

@@ -1,0 +1,26 @@
+// Losses; every result is a scalar on the device.
+#pragma once
+
+#include "training/batch.h"
+
+namespace arrcoc::training {
+
+struct LookLosses {  // realizer
+  at::Tensor relevance, glyph, text, tier, tensions, tokens;
+  at::Tensor glyph_accuracy;  // share of characters named right, no gradient
+};
+// tokens is the expected number of tokens over 400 (sparsity).
+LookLosses look_losses(const tiny::RealizerNet& net, const tiny::Tensors& w,
+                       const tiny::PageFeatures& features, const tiny::Judgement& judgement,
+                       const Batch& batch, const PageLabels& labels);
+
+struct AnswerLosses {
+  at::Tensor answer, glyph;
+  at::Tensor glyph_accuracy;
+};
+// labels [Q,N,kGlyphSlots] int64, -1 where a token names no characters.
+AnswerLosses answer_losses(const tiny::Answerer& net, const tiny::Tensors& w,
+                           const tiny::Memory& memory, const Batch& batch,
+                           const at::Tensor& labels);
+
+}  // namespace arrcoc::training

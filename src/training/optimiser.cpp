@@ -1,0 +1,109 @@
+#include "training/optimiser.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include <cmath>
+
+#include "arrcoc/error.h"
+
+namespace arrcoc::training {
+namespace {
+// Every tensor starts at a multiple of 64 elements: matrix kernels want aligned weights.
+constexpr int64_t kAlignment = 64;
+int64_t padded(int64_t count) { return (count + kAlignment - 1) / kAlignment * kAlignment; }
+
+constexpr double kBeta1 = 0.9, kBeta2 = 0.95, kEpsilon = 1e-8;
+
+}  // namespace
+
+using at::Tensor;
+
+FlatWeights::FlatWeights(const tiny::Layout& layout, const tiny::Tensors& first, at::Device device)
+    : layout_(layout) {
+  std::vector<Tensor> parts, decays;
+  for (size_t i = 0; i < layout.specs().size(); ++i) {
+    const int64_t count = layout.specs()[i].count();
+    sizes_.push_back(padded(count));
+    parts.push_back(at::zeros({sizes_.back()}, at::kFloat));
+    parts.back().narrow(0, 0, count).copy_(first[i].reshape({-1}));
+    decays.push_back(at::full({sizes_.back()}, layout.specs()[i].decays ? 1.0 : 0.0, at::kFloat));
+  }
+  flat_ = at::cat(parts).to(device).contiguous();
+  flat_.requires_grad_(true);
+  decays_ = at::cat(decays).to(device);
+  mean_ = at::zeros_like(decays_);
+  square_ = at::zeros_like(decays_);
+}
+
+tiny::Tensors FlatWeights::split(const Tensor& flat) const {
+  std::vector<Tensor> parts = flat.split_with_sizes(sizes_);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const tiny::TensorSpec& spec = layout_.specs()[i];
+    if (spec.count() != sizes_[i]) parts[i] = parts[i].narrow(0, 0, spec.count());
+    parts[i] = parts[i].view(spec.shape);
+  }
+  return parts;
+}
+
+tiny::Tensors FlatWeights::tensors(at::ScalarType type) const { return split(flat_.to(type)); }
+
+tiny::Tensors FlatWeights::on_cpu() const { return split(flat_.detach().to(at::kCPU).clone()); }
+
+void FlatWeights::forget_gradient() {
+  if (flat_.grad().defined()) flat_.mutable_grad() = Tensor();
+}
+
+void FlatWeights::step(float rate, float decay, const at::Tensor& factor) {
+  at::NoGradGuard no_grad;
+  if (!flat_.grad().defined()) return;
+  ++updates_;
+  Tensor gradient = flat_.grad().nan_to_num(0, 0, 0).mul_(factor);
+  mean_.mul_(kBeta1).add_(gradient, 1 - kBeta1);
+  square_.mul_(kBeta2).addcmul_(gradient, gradient, 1 - kBeta2);
+  const double bias1 = 1 - std::pow(kBeta1, static_cast<double>(updates_));
+  const double bias2 = 1 - std::pow(kBeta2, static_cast<double>(updates_));
+  Tensor scale = square_.sqrt().mul_(1 / std::sqrt(bias2)).add_(kEpsilon);
+  Tensor flat = flat_.detach();
+  flat.addcmul_(flat, decays_, -static_cast<double>(rate) * decay);
+  flat.addcdiv_(mean_, scale, -static_cast<double>(rate) / bias1);
+}
+
+void FlatWeights::store(std::map<std::string, Tensor>& into, const std::string& prefix) const {
+  into[prefix + ".weights"] = flat_.detach().to(at::kCPU);
+  into[prefix + ".mean"] = mean_.to(at::kCPU);
+  into[prefix + ".square"] = square_.to(at::kCPU);
+  into[prefix + ".updates"] = at::full({1}, updates_, at::kLong);
+}
+
+void FlatWeights::restore(const std::map<std::string, Tensor>& from, const std::string& prefix) {
+  at::NoGradGuard no_grad;
+  const auto take = [&](const std::string& name) {
+    auto found = from.find(prefix + name);
+    if (found == from.end() || (name != ".updates" && found->second.numel() != flat_.numel()))
+      throw Error(ErrorCode::bad_weights, "checkpoint: '" + prefix + name +
+                                              "' is missing or belongs to another model shape");
+    return found->second;
+  };
+  flat_.detach().copy_(take(".weights"));
+  mean_.copy_(take(".mean"));
+  square_.copy_(take(".square"));
+  updates_ = take(".updates").item<int64_t>();
+}
+
+at::Tensor clip_factor(const std::vector<const FlatWeights*>& weights, float clip, Tensor* norm) {
+  at::NoGradGuard no_grad;
+  Tensor sum;
+  for (const FlatWeights* each : weights) {
+    if (!each->gradient().defined()) continue;
+    Tensor square = each->gradient().to(at::kFloat).square().sum();
+    sum = sum.defined() ? sum + square : square;
+  }
+  if (!sum.defined()) return at::ones({}, at::kFloat);
+  Tensor length = sum.sqrt();
+  if (norm) *norm = length;
+  Tensor factor = (clip / (length + 1e-6)).clamp_max(1.0);
+  return at::where(at::isfinite(length), factor, at::zeros_like(factor));
+}
+
+}  // namespace arrcoc::training

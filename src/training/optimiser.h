@@ -1,0 +1,44 @@
+// All weights of one network in a flat buffer, with AdamW over it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "models/tiny/layers.h"
+
+namespace arrcoc::training {
+
+class FlatWeights {
+ public:
+  FlatWeights(const tiny::Layout& layout, const tiny::Tensors& first, at::Device device);
+
+  // Tensors in `type` that share one cast and one split, so that backward is one concatenation.
+  tiny::Tensors tensors(at::ScalarType type) const;
+  // Copies on the CPU, fp32.
+  tiny::Tensors on_cpu() const;
+
+  at::Tensor gradient() const { return flat_.grad(); }
+  void forget_gradient();
+  // One AdamW step (0.9, 0.95, 1e-8) with the gradient times `factor` (a tensor on the device, so
+  // that clipping never waits). Gradients that are not finite count as zero.
+  void step(float rate, float decay, const at::Tensor& factor);
+  int64_t updates() const { return updates_; }
+
+  void store(std::map<std::string, at::Tensor>& into, const std::string& prefix) const;
+  void restore(const std::map<std::string, at::Tensor>& from, const std::string& prefix);
+
+ private:
+  tiny::Tensors split(const at::Tensor& flat) const;
+
+  const tiny::Layout& layout_;
+  std::vector<int64_t> sizes_;
+  at::Tensor flat_, mean_, square_, decays_;
+  int64_t updates_ = 0;
+};
+
+// Factor that brings the joint norm of all gradients down to `clip`; zero when it is not finite.
+at::Tensor clip_factor(const std::vector<const FlatWeights*>& weights, float clip,
+                       at::Tensor* norm = nullptr);
+
+}  // namespace arrcoc::training

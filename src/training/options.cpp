@@ -1,0 +1,107 @@
+#include <nlohmann/json.hpp>
+
+#include "arrcoc/error.h"
+#include "arrcoc/training.h"
+#include "models/tiny/files.h"
+
+namespace arrcoc::training {
+namespace {
+
+using nlohmann::json;
+
+// Calls visit(name, field) for every field but the shape.
+template <class Struct, class Visit>
+void each(Struct& o, const Visit& visit) {
+  visit("assets", o.assets);
+  visit("out", o.out);
+  visit("init", o.init);
+  visit("device", o.device);
+  visit("seed", o.seed);
+  visit("minutes", o.minutes);
+  visit("steps", o.steps);
+  visit("resume", o.resume);
+  visit("checkpoint", o.checkpoint);
+  visit("canvas", o.canvas);
+  visit("slots", o.slots);
+  visit("workers", o.workers);
+  visit("fresh", o.fresh);
+  visit("small", o.small);
+  visit("words", o.words);
+  visit("pictures", o.pictures);
+  visit("questions", o.questions);
+  visit("accumulate", o.accumulate);
+  visit("reading", o.reading);
+  visit("joint", o.joint);
+  visit("own_maps", o.own_maps);
+  visit("own_maps_start", o.own_maps_start);
+  visit("dense", o.dense);
+  visit("enlarged", o.enlarged);
+  visit("budget_low", o.budget_low);
+  visit("budget_high", o.budget_high);
+  visit("rate", o.rate);
+  visit("realizer_rate", o.realizer_rate);
+  visit("warmup", o.warmup);
+  visit("final_rate", o.final_rate);
+  visit("decay", o.decay);
+  visit("clip", o.clip);
+  visit("glyph_weight", o.glyph_weight);
+  visit("sparsity", o.sparsity);
+  visit("freeze_realizer", o.freeze_realizer);
+  visit("freeze_answerer", o.freeze_answerer);
+  visit("report_seconds", o.report_seconds);
+  visit("evaluate_seconds", o.evaluate_seconds);
+  visit("evaluate_steps", o.evaluate_steps);
+  visit("held_out", o.held_out);
+  visit("held_out_budget", o.held_out_budget);
+}
+
+void require(bool good, const std::string& what) {
+  if (!good) throw Error(ErrorCode::bad_argument, "training options: " + what);
+}
+
+void check(const Options& o) {
+  require(o.minutes > 0 || o.steps > 0, "minutes or steps must be positive");
+  require(o.canvas >= 64 && o.canvas <= 1024 && (o.canvas & (o.canvas - 1)) == 0,
+          "canvas must be a power of two from 64 to 1024");
+  require(o.pictures >= 1 && o.questions >= 1 && o.accumulate >= 1 && o.slots >= 1,
+          "pictures, questions, accumulate and slots start at 1");
+  require(o.pictures % o.accumulate == 0, "accumulate must divide pictures");
+  require(o.budget_low >= 4 && o.budget_low <= o.budget_high && o.budget_high <= 4096,
+          "budgets must satisfy 4 <= budget_low <= budget_high <= 4096");
+  require(o.held_out >= 1 && o.held_out_budget >= 4, "held_out starts at 1, its budget at 4");
+  require(o.device == "auto" || o.device == "cpu" || o.device == "cuda",
+          "device must be auto, cpu or cuda, not '" + o.device + "'");
+}
+
+}  // namespace
+
+Options options_from_json(const std::string& text) {
+  json in = json::parse(text, nullptr, false, true);
+  if (!in.is_object()) throw Error(ErrorCode::bad_json, "training options: no JSON object");
+  Options options;
+  for (const auto& [key, value] : in.items()) {
+    bool known = key == "shape";
+    if (known) options.shape = tiny::shape_from_json(value.dump());
+    try {
+      each(options, [&, &name = key, &given = value](const char* field, auto& target) {
+        if (name != field) return;
+        target = given.template get<std::decay_t<decltype(target)>>();
+        known = true;
+      });
+    } catch (const json::exception& problem) {
+      throw Error(ErrorCode::bad_json, "training options: '" + key + "': " + problem.what());
+    }
+    if (!known) throw Error(ErrorCode::bad_json, "training options: unknown key '" + key + "'");
+  }
+  check(options);
+  return options;
+}
+
+std::string to_json(const Options& options) {
+  json out;
+  each(options, [&](const char* name, const auto& value) { out[name] = value; });
+  out["shape"] = json::parse(tiny::shape_to_json(options.shape));
+  return out.dump(2);
+}
+
+}  // namespace arrcoc::training

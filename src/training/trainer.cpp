@@ -1,0 +1,584 @@
+// The training loop, to be read top to bottom: train() at the end.
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
+#include <torch/version.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "arrcoc/error.h"
+#include "arrcoc/training.h"
+#include "arrcoc/weights.h"
+#include "models/tiny/files.h"
+#include "training/batch.h"
+#include "training/evaluate.h"
+#include "training/losses.h"
+#include "training/optimiser.h"
+#include "training/pool.h"
+#include "training/prefetch.h"
+
+namespace arrcoc::training {
+namespace {
+
+namespace fs = std::filesystem;
+using at::Tensor;
+using nlohmann::json;
+using Say = std::function<void(const std::string&)>;
+
+constexpr uint64_t kHeldOut = 1ULL << 62;  // tickets from here on are never trained on
+constexpr int kMostReadingCells = 96;
+constexpr float kReadingAfterwards = 0.1F;  // share of reading steps in the full stage
+constexpr float kWithoutRelevance = 0.3F;   // share of questions whose tokens hide their relevance
+
+double now() {
+  using namespace std::chrono;
+  return duration<double>(steady_clock::now().time_since_epoch()).count();
+}
+
+at::Device device_of(const std::string& name) {
+  const bool there = at::hasCUDA();
+  if (name == "cuda" && !there)
+    throw Error(ErrorCode::unsupported, "device cuda: this libtorch finds no CUDA device");
+  return at::Device(name == "cpu" || !there ? at::kCPU : at::kCUDA);
+}
+
+void prefer_fast_kernels() {
+  at::globalContext().setBenchmarkCuDNN(true);  // convolutions keep their shapes
+#if TORCH_VERSION_MAJOR >= 2
+  at::globalContext().setSDPUseCuDNN(false);  // it would plan anew for every number of tokens
+#endif
+}
+
+// What one step does, decided by how far training has come.
+struct Plan {
+  enum Mode { reading, full, dense } mode = reading;
+  int budget = 180;
+  float own_maps = 0;  // share of questions that are allocated by the realizer's maps
+  float rate = 0;      // factor on the peak rates
+};
+
+Plan plan_of(const Options& o, double progress, Dice& dice) {
+  Plan plan;
+  const float p = static_cast<float>(std::clamp(progress, 0.0, 1.0));
+  const float cosine = 0.5F * (1 + std::cos(static_cast<float>(M_PI) * p));
+  plan.rate =
+      std::min(1.0F, p / std::max(1e-6F, o.warmup)) * (o.final_rate + (1 - o.final_rate) * cosine);
+  if (p > o.joint) plan.rate *= 0.5F;
+  plan.rate = std::max(plan.rate, 1e-3F);
+  if (p < o.reading || dice.chance(kReadingAfterwards)) return plan;
+  plan.mode = dice.chance(o.dense) ? Plan::dense : Plan::full;
+  const float through = (p - o.reading) / std::max(1e-6F, 1 - o.reading);
+  plan.own_maps =
+      o.own_maps_start + (o.own_maps - o.own_maps_start) * std::min(1.0F, through * 1.5F);
+  // Half of the steps near the usual budgets, half from a range that widens along the way.
+  const float top = static_cast<float>(o.budget_high);
+  const float high =
+      dice.chance(0.5F) ? 0.5F * top : (0.5F + 0.5F * std::min(1.0F, 1.5F * through)) * top;
+  plan.budget = static_cast<int>(dice.uniform(static_cast<float>(o.budget_low),
+                                              std::max(high, static_cast<float>(o.budget_low))));
+  return plan;
+}
+
+// Adds the time until the end of the block to a sum.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& sum) : sum_(sum), begun_(now()) {}
+  ~Stopwatch() { sum_ += now() - begun_; }
+
+ private:
+  double& sum_;
+  double begun_;
+};
+
+// Running means on the device; read only when reported.
+class Window {
+ public:
+  void add(const std::string& name, const Tensor& value) {
+    auto& [sum, count] = sums_[name];
+    sum = sum.defined() ? sum + value.detach() : value.detach().clone();
+    ++count;
+  }
+  std::map<std::string, double> read() {
+    std::map<std::string, double> out;
+    for (auto& [name, entry] : sums_) out[name] = entry.first.item<double>() / entry.second;
+    sums_.clear();
+    return out;
+  }
+
+ private:
+  std::map<std::string, std::pair<Tensor, int>> sums_;
+};
+
+class Trainer {
+ public:
+  Trainer(const Options& options, const SceneSource& source, Say say);
+  Report run();
+
+ private:
+  Sample make(uint64_t ticket) const;
+  void fill_held_out();
+  void refresh();
+  std::vector<int> choose(const Plan& plan, Dice& dice) const;
+  void step(const Plan& wanted, Dice& dice);
+  Tensor look(const Batch& batch, bool maps_wanted, Dice& dice);
+  std::vector<std::vector<Cell>> cells_for(const Plan& plan, const Batch& batch, const Tensor& maps,
+                                           Dice& dice) const;
+  void answer(const Plan& plan, const Batch& batch, const Tensor& maps, Dice& dice);
+  void update(const Plan& plan);
+  void report(double progress);
+  void evaluate_and_save();
+  void save_checkpoint() const;
+  void load_checkpoint();
+  void log(const json& line);
+  double elapsed() const { return before_ + (now() - start_); }
+  double progress() const;
+
+  const Options options_;
+  SceneSource source_;
+  Say say_;
+  at::Device device_;
+  at::ScalarType type_;
+  tiny::RealizerNet realizer_;
+  tiny::Answerer answerer_;
+  std::unique_ptr<FlatWeights> look_weights_, answer_weights_;
+  Pool pool_, held_out_;
+  std::unique_ptr<Prefetch> prefetch_;
+  uint64_t tickets_ = 0;  // fresh pictures taken so far
+  int filled_ = 0;
+  int64_t steps_ = 0, questions_ = 0, drawn_ = 0;
+  mutable std::atomic<int64_t> failed_scenes_{0};
+  std::map<std::string, double> host_seconds_;  // of this window, by phase
+  double start_ = 0, before_ = 0;               // seconds of earlier runs of this checkpoint
+  double last_report_ = 0, last_evaluation_ = 0;
+  int64_t reported_questions_ = 0, reported_steps_ = 0;
+  uint64_t reported_tickets_ = 0;
+  int64_t reported_drawn_ = 0;
+  Window window_;
+  Report report_;
+};
+
+tiny::Shape shape_of(const Options& options) {
+  return options.init.empty() ? options.shape : tiny::load_bundle(options.init).shape;
+}
+
+Trainer::Trainer(const Options& options, const SceneSource& source, Say say)
+    : options_(options),
+      source_(source),
+      say_(std::move(say)),
+      device_(device_of(options.device)),
+      type_(device_.is_cuda() ? at::kBFloat16 : at::kFloat),
+      realizer_(shape_of(options)),
+      answerer_(shape_of(options)),
+      pool_(options.slots, options.canvas, device_, type_),
+      held_out_(options.held_out, options.canvas, device_, type_) {
+  tiny::Tensors look_first, answer_first;
+  if (options.init.empty()) {
+    look_first = realizer_.layout().initial(options.seed * 2);
+    answer_first = answerer_.layout().initial(options.seed * 2 + 1);
+  } else {
+    tiny::Bundle bundle = tiny::load_bundle(options.init);
+    look_first = bundle.realizer;
+    answer_first = bundle.answerer;
+  }
+  look_weights_ = std::make_unique<FlatWeights>(realizer_.layout(), look_first, device_);
+  answer_weights_ = std::make_unique<FlatWeights>(answerer_.layout(), answer_first, device_);
+}
+
+Sample Trainer::make(uint64_t ticket) const {
+  Dice dice(options_.seed, ticket);
+  for (int tries = 0; tries < 32; ++tries) {
+    const bool small = dice.chance(options_.small);
+    // Held-out seeds have their top bit set, training seeds never do; both lie below the suites'.
+    const uint64_t seed = (dice.next() >> 2) | (ticket >= kHeldOut ? 1ULL << 63 : 0);
+    static_assert(scenes::kSuiteSeedBase > (1ULL << 63 | ~0ULL >> 2));
+    try {
+      Sample sample = make_sample(source_(seed, small), ticket, options_.canvas, device_.is_cuda());
+      if (!sample.asks.empty()) return sample;
+    } catch (const Error&) {
+      ++failed_scenes_;  // one bad scene must not end a long run; the number is reported
+    }
+  }
+  throw Error(ErrorCode::bad_argument,
+              "32 scenes in a row failed or had no question that fits the canvas");
+}
+
+void Trainer::fill_held_out() {
+  const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
+  Prefetch prefetch([this](uint64_t ticket) { return make(ticket); }, kHeldOut, threads,
+                    options_.held_out);
+  std::vector<int> slots;
+  for (int i = 0; i < options_.held_out; ++i) slots.push_back(i);
+  held_out_.put(slots, prefetch.take(options_.held_out, options_.held_out));
+}
+
+// Fresh pictures go round the pool: ticket t lies in slot t % slots, so that a checkpoint needs to
+// know the number of tickets only.
+void Trainer::refresh() {
+  const Stopwatch watch(host_seconds_["refresh"]);
+  // The first step waits for one step's worth of pictures, the pool fills up on the way.
+  const int first = std::min(options_.slots, options_.pictures);
+  const int least = filled_ < first ? first - filled_ : options_.fresh;
+  const int most =
+      options_.fresh > 0 && filled_ >= first ? options_.fresh : std::max(least, options_.pictures);
+  const auto samples = prefetch_->take(least, std::min(most, options_.slots));
+  std::vector<int> slots;
+  for (const auto& sample : samples)
+    slots.push_back(static_cast<int>(sample->ticket % static_cast<uint64_t>(options_.slots)));
+  pool_.put(slots, samples);
+  tickets_ += samples.size();
+  filled_ = static_cast<int>(std::min<uint64_t>(tickets_, static_cast<uint64_t>(options_.slots)));
+}
+
+std::vector<int> Trainer::choose(const Plan& plan, Dice& dice) const {
+  std::vector<int> candidates;
+  for (int slot = 0; slot < filled_; ++slot) {
+    const Geometry& g = pool_.sample(slot).geometry;
+    if (plan.mode != Plan::dense || std::max(g.width, g.height) <= options_.canvas / 2)
+      candidates.push_back(slot);
+  }
+  // All tokens of a small picture are as many as about four ordinary questions have.
+  int wanted = options_.pictures / options_.accumulate;
+  if (plan.mode == Plan::dense) wanted = std::max(1, wanted / 4);
+  std::vector<int> slots;
+  for (int i = 0; i < wanted && !candidates.empty(); ++i) {
+    const size_t pick = static_cast<size_t>(dice.below(static_cast<int>(candidates.size())));
+    slots.push_back(candidates[pick]);
+    candidates[pick] = candidates.back();
+    candidates.pop_back();
+  }
+  return slots;
+}
+
+// The realizer's forward and backward pass. Maps come back on the host when wanted: waiting for
+// them happens before backward is queued, so the device works through it while the host allocates.
+Tensor Trainer::look(const Batch& batch, bool maps_wanted, Dice& dice) {
+  const Stopwatch watch(host_seconds_["look"]);
+  const PageLabels labels = page_labels(pool_, batch, dice);
+  const tiny::Tensors w = look_weights_->tensors(type_);
+  const tiny::Page page = pool_.page(batch.slots);
+  const tiny::PageFeatures features = realizer_.read(w, page, type_);
+  const tiny::Judgement judged =
+      realizer_.judge(w, features, batch.question, batch.pages, batch.each);
+  Tensor maps;
+  if (maps_wanted)
+    maps = at::sigmoid(judged.relevance.detach().to(at::kFloat)).to(at::kCPU).contiguous();
+  if (options_.freeze_realizer) return maps;
+  const LookLosses losses = look_losses(realizer_, w, features, judged, batch, labels);
+  Tensor loss = losses.relevance + losses.glyph + 0.2 * losses.text + 0.1 * losses.tier +
+                options_.sparsity * losses.tokens + 0.1 * losses.tensions;
+  (loss / options_.accumulate).backward();
+  window_.add("relevance", losses.relevance);
+  window_.add("page_glyph", losses.glyph);
+  window_.add("page_glyph_right", losses.glyph_accuracy);
+  window_.add("text", losses.text);
+  window_.add("tier", losses.tier);
+  window_.add("tokens", losses.tokens);
+  return maps;
+}
+
+std::vector<std::vector<Cell>> Trainer::cells_for(const Plan& plan, const Batch& batch,
+                                                  const Tensor& maps, Dice& dice) const {
+  std::vector<std::vector<Cell>> cells(batch.size());
+  const int g = pool_.grid();
+  const uint64_t seed = dice.next();
+  at::parallel_for(0, static_cast<int64_t>(batch.size()), 8, [&](int64_t begin, int64_t end) {
+    std::vector<float> noisy(static_cast<size_t>(g) * g);
+    for (int64_t i = begin; i < end; ++i) {
+      const size_t q = static_cast<size_t>(i);
+      Dice own(seed, static_cast<uint64_t>(i));
+      Geometry geometry = pool_.sample(batch.slot_of[q]).geometry;
+      if (plan.mode == Plan::reading) {
+        cells[q] = reading_cells(*batch.asks[q], geometry, kMostReadingCells);
+        continue;
+      }
+      if (plan.mode == Plan::dense) {
+        cells[q] = dense_cells(geometry);
+        continue;
+      }
+      geometry.finest = own.chance(options_.enlarged) ? -1 : 0;
+      const float* map = noisy.data();
+      if (maps.defined() && own.chance(plan.own_maps)) {
+        map = maps.data_ptr<float>() + i * g * g;
+      } else {
+        noisy_map(*batch.asks[q], geometry, g, own, noisy.data());
+      }
+      cells[q] = quadtree(map, g, geometry, plan.budget);
+      if (own.chance(kWithoutRelevance))
+        for (Cell& cell : cells[q]) cell.relevance = 0;
+    }
+  });
+  return cells;
+}
+
+void Trainer::answer(const Plan& plan, const Batch& batch, const Tensor& maps, Dice& dice) {
+  const Stopwatch watch(host_seconds_["answer"]);
+  std::vector<std::vector<Cell>> cells;
+  {
+    const Stopwatch inner(host_seconds_["cells"]);
+    cells = cells_for(plan, batch, maps, dice);
+  }
+  // Some pictures pose as larger ones, so that scales up to 6 occur.
+  std::vector<int> octaves(batch.size());
+  for (int& o : octaves) o = dice.chance(0.15F) ? 1 + dice.below(2) : 0;
+  Tensor glyphs;
+  tiny::Look seen = pool_.look(batch.slot_of, cells, octaves, &glyphs);
+  seen.question = batch.question;
+  const tiny::Tensors w = answer_weights_->tensors(type_);
+  const tiny::Memory memory = answerer_.encode(w, seen, type_);
+  const AnswerLosses losses = answer_losses(answerer_, w, memory, batch, glyphs);
+  const float glyph_weight =
+      plan.mode == Plan::reading ? 2 * options_.glyph_weight : options_.glyph_weight;
+  Tensor loss = losses.answer + glyph_weight * losses.glyph;
+  (loss / options_.accumulate).backward();
+  static const char* const kNames[] = {"answer_reading", "answer", "answer_dense"};
+  window_.add(kNames[plan.mode], losses.answer);
+  window_.add("glyph", losses.glyph);
+  window_.add("glyph_right", losses.glyph_accuracy);
+}
+
+void Trainer::step(const Plan& wanted, Dice& dice) {
+  Plan plan = wanted;
+  std::vector<int> slots = choose(plan, dice);
+  if (slots.empty()) {  // no small picture in the pool
+    plan.mode = Plan::full;
+    slots = choose(plan, dice);
+  }
+  const Batch batch = draw(pool_, slots, options_.questions, options_.words, dice);
+  const bool own = plan.mode == Plan::full && plan.own_maps > 0;
+  Tensor maps;
+  if (plan.mode != Plan::dense) maps = look(batch, own, dice);
+  if (!options_.freeze_answerer) answer(plan, batch, maps, dice);
+  questions_ += static_cast<int64_t>(batch.size());
+  drawn_ += static_cast<int64_t>(slots.size());
+}
+
+void Trainer::update(const Plan& plan) {
+  const Stopwatch watch(host_seconds_["update"]);
+  for (auto& [weights, rate, name] :
+       {std::tuple{look_weights_.get(), options_.realizer_rate, "look_norm"},
+        std::tuple{answer_weights_.get(), options_.rate, "answer_norm"}}) {
+    if (!weights->gradient().defined()) continue;
+    Tensor norm;
+    const Tensor factor = clip_factor({weights}, options_.clip, &norm);
+    window_.add(name, norm);
+    weights->step(rate * plan.rate, options_.decay, factor);
+    weights->forget_gradient();
+  }
+}
+
+double Trainer::progress() const {
+  return options_.steps > 0 ? static_cast<double>(steps_) / static_cast<double>(options_.steps)
+                            : elapsed() / (60 * options_.minutes);
+}
+
+void Trainer::log(const json& line) {
+  std::ofstream out(fs::path(options_.out) / "metrics.jsonl", std::ios::app);
+  out << line.dump() << '\n';
+}
+
+void Trainer::report(double progress) {
+  const std::map<std::string, double> means = window_.read();  // waits for the device
+  const double seconds = now() - last_report_;
+  const double rate = static_cast<double>(questions_ - reported_questions_) / seconds;
+  const double reuse = static_cast<double>(drawn_ - reported_drawn_) /
+                       static_cast<double>(std::max<uint64_t>(1, tickets_ - reported_tickets_));
+  json line{{"step", steps_},           {"seconds", elapsed()},         {"progress", progress},
+            {"questions", questions_},  {"questions_per_second", rate}, {"pictures", tickets_},
+            {"uses_per_picture", reuse}};
+  line["failed_scenes"] = failed_scenes_.load();
+  char part[96];
+  std::string text = " | host ms:";
+  const double per_step = 1e3 / static_cast<double>(std::max<int64_t>(1, steps_ - reported_steps_));
+  for (const auto& [name, sum] : host_seconds_) {
+    line["host_ms"][name] = sum * per_step;
+    std::snprintf(part, sizeof part, " %s %.0f", name.c_str(), sum * per_step);
+    text += part;
+  }
+  host_seconds_.clear();
+  text += " |";
+  for (const auto& [name, value] : means) {
+    line[name] = value;
+    std::snprintf(part, sizeof part, " %s %.3f", name.c_str(), value);
+    text += part;
+  }
+  const auto take = [&](const char* name, double& into) {
+    if (auto found = means.find(name); found != means.end()) into = found->second;
+  };
+  take("answer", report_.answer_loss);
+  if (!means.count("answer")) take("answer_reading", report_.answer_loss);
+  take("glyph", report_.glyph_loss);
+  take("relevance", report_.relevance_loss);
+  take("page_glyph", report_.page_glyph_loss);
+  std::snprintf(part, sizeof part, "%5.1f%% step %lld %.0f q/s pictures %llu (%.1f uses)",
+                100 * progress, static_cast<long long>(steps_), rate,
+                static_cast<unsigned long long>(tickets_), reuse);
+  say_(part + text);
+  log(line);
+  last_report_ = now();
+  reported_questions_ = questions_;
+  reported_steps_ = steps_;
+  reported_tickets_ = tickets_;
+  reported_drawn_ = drawn_;
+}
+
+void Trainer::evaluate_and_save() {
+  const double begun = now();
+  tiny::save_bundle((fs::path(options_.out) / "weights").string(),
+                    {shape_of(options_), look_weights_->on_cpu(), answer_weights_->on_cpu()},
+                    "s" + std::to_string(steps_));
+  if (options_.checkpoint) save_checkpoint();
+  Evaluation e;
+  {
+    at::NoGradGuard no_grad;
+    e = evaluate(realizer_, look_weights_->tensors(type_), answerer_,
+                 answer_weights_->tensors(type_), held_out_, type_, options_.held_out_budget);
+  }
+  report_.exact_realized = e.all.exact_realized;
+  report_.exact_oracle = e.all.exact_oracle;
+  report_.recall = e.all.recall;
+  json line{{"step", steps_}, {"seconds", elapsed()}, {"evaluation", json::object()}};
+  json& result = line["evaluation"];
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "held out %d: exact realized %.3f oracle %.3f recall %.3f page glyphs %.3f "
+                "tier tokens %.0f distinct %.3f (%.1f s)",
+                e.all.questions, e.all.exact_realized, e.all.exact_oracle, e.all.recall,
+                e.all.page_glyphs, e.mean_tier_tokens, e.distinct, now() - begun);
+  std::string said = text;
+  for (const auto& [kind, score] : e.kinds) {
+    std::snprintf(text, sizeof text, "\n  %-10s %3d realized %.3f oracle %.3f recall %.3f",
+                  kind.c_str(), score.questions, score.exact_realized, score.exact_oracle,
+                  score.recall);
+    said += text;
+    result["kinds"][kind] = {{"questions", score.questions},
+                             {"exact_realized", score.exact_realized},
+                             {"exact_oracle", score.exact_oracle},
+                             {"recall", score.recall}};
+  }
+  result["exact_realized"] = e.all.exact_realized;
+  result["exact_oracle"] = e.all.exact_oracle;
+  result["recall"] = e.all.recall;
+  result["page_glyphs"] = e.all.page_glyphs;
+  result["tier_tokens"] = e.mean_tier_tokens;
+  result["distinct"] = e.distinct;
+  say_(said);
+  log(line);
+  last_evaluation_ = now();
+}
+
+void Trainer::save_checkpoint() const {
+  std::map<std::string, Tensor> tensors;
+  look_weights_->store(tensors, "realizer");
+  answer_weights_->store(tensors, "answerer");
+  write_safetensors((fs::path(options_.out) / "checkpoint.safetensors").string(), tensors,
+                    {{"steps", std::to_string(steps_)},
+                     {"questions", std::to_string(questions_)},
+                     {"drawn", std::to_string(drawn_)},
+                     {"tickets", std::to_string(tickets_)},
+                     {"seconds", std::to_string(elapsed())},
+                     {"seed", std::to_string(options_.seed)}});
+}
+
+void Trainer::load_checkpoint() {
+  const std::string path = (fs::path(options_.out) / "checkpoint.safetensors").string();
+  const WeightFile file = WeightFile::open(path);
+  const auto& meta = file.metadata();
+  const auto field = [&](const std::string& name) {
+    auto found = meta.find(name);
+    if (found == meta.end()) throw Error(ErrorCode::bad_weights, path + ": no '" + name + "'");
+    return found->second;
+  };
+  if (field("seed") != std::to_string(options_.seed))
+    throw Error(ErrorCode::bad_argument,
+                path + " was made with seed " + field("seed") + "; resume with the same seed");
+  std::map<std::string, Tensor> tensors;
+  for (const auto& [name, info] : file.tensors()) tensors[name] = file.view(name);
+  look_weights_->restore(tensors, "realizer");
+  answer_weights_->restore(tensors, "answerer");
+  steps_ = std::stoll(field("steps"));
+  questions_ = std::stoll(field("questions"));
+  drawn_ = std::stoll(field("drawn"));
+  tickets_ = std::stoull(field("tickets"));
+  before_ = std::stod(field("seconds"));
+}
+
+Report Trainer::run() {
+  fs::create_directories(options_.out);
+  start_ = now();
+  if (options_.resume && fs::exists(fs::path(options_.out) / "checkpoint.safetensors"))
+    load_checkpoint();
+  const int workers = options_.workers > 0
+                          ? options_.workers
+                          : std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 2);
+  // Intra-op threads of the host share the cores with the generator.
+  if (device_.is_cuda()) at::set_num_threads(4);
+  prefer_fast_kernels();
+  fill_held_out();
+  // After a resume the pool is made again: the last `slots` tickets.
+  const uint64_t slots = static_cast<uint64_t>(options_.slots);
+  const uint64_t again = tickets_ > slots ? slots : tickets_;
+  tickets_ -= again;
+  prefetch_ = std::make_unique<Prefetch>([this](uint64_t ticket) { return make(ticket); }, tickets_,
+                                         workers, std::max(4 * workers, 64));
+  for (uint64_t left = again; left > 0;) {
+    const int part = static_cast<int>(std::min<uint64_t>(left, 64));
+    const auto samples = prefetch_->take(part, part);
+    std::vector<int> where;
+    for (const auto& sample : samples) where.push_back(static_cast<int>(sample->ticket % slots));
+    pool_.put(where, samples);
+    tickets_ += samples.size();
+    left -= samples.size();
+  }
+  filled_ = static_cast<int>(again);
+  char text[160];
+  std::snprintf(
+      text, sizeof text,
+      "%s: realizer %.2f M, answerer %.2f M parameters; %d workers, %d slots, from step %lld",
+      device_.is_cuda() ? "cuda" : "cpu", 1e-6 * realizer_.layout().count(),
+      1e-6 * answerer_.layout().count(), workers, options_.slots, static_cast<long long>(steps_));
+  say_(text);
+  last_report_ = last_evaluation_ = now();
+  reported_tickets_ = tickets_;
+
+  while (progress() < 1) {
+    refresh();
+    Dice dice(options_.seed, static_cast<uint64_t>(steps_), 1);
+    const Plan plan = plan_of(options_, progress(), dice);
+    for (int part = 0; part < options_.accumulate; ++part) step(plan, dice);
+    update(plan);
+    ++steps_;
+    if (now() - last_report_ > options_.report_seconds) report(progress());
+    const bool due = options_.evaluate_steps > 0
+                         ? steps_ % options_.evaluate_steps == 0
+                         : now() - last_evaluation_ > options_.evaluate_seconds;
+    if (due && progress() < 1) evaluate_and_save();
+  }
+  report(progress());
+  evaluate_and_save();
+  report_.steps = steps_;
+  report_.questions = questions_;
+  report_.seconds = elapsed();
+  return report_;
+}
+
+}  // namespace
+
+Report train(const Options& options, const SceneSource& source, const Say& say) {
+  return Trainer(options, source, say).run();
+}
+
+}  // namespace arrcoc::training

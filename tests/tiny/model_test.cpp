@@ -1,0 +1,231 @@
+// The bundled model as users meet it: weight files, the realizer as a scorer, answers.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "arrcoc/error.h"
+#include "arrcoc/realize.h"
+#include "arrcoc/tiny.h"
+#include "models/tiny/files.h"
+
+namespace arrcoc::tiny {
+namespace {
+
+namespace fs = std::filesystem;
+
+Shape small_shape() {
+  return shape_from_json(
+      R"({"width":64,"heads":2,"encoder_layers":2,"decoder_layers":2,"mlp":128,"stem":8,"cell":32,
+          "page":32,"page_layers":1,"ask":32,"ask_layers":1,"question_layers":1})");
+}
+
+Bundle random_bundle() {
+  const Shape shape = small_shape();
+  return {shape, RealizerNet(shape).layout().initial(1), Answerer(shape).layout().initial(2)};
+}
+
+// A fresh folder with random weights as int8.
+std::string int8_folder(const std::string& name) {
+  const fs::path base = fs::temp_directory_path() / ("arrcoc_model_" + name);
+  fs::remove_all(base);
+  save_bundle((base / "bf16").string(), random_bundle(), "t");
+  export_int8((base / "bf16").string(), (base / "int8").string());
+  return (base / "int8").string();
+}
+
+fs::path first_shard(const std::string& folder) {
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".safetensors") found.push_back(entry.path());
+  std::sort(found.begin(), found.end());
+  return found.at(0);
+}
+
+// The message of the Error{bad_weights} that loading gives.
+std::string refusal(const std::string& folder) {
+  try {
+    TinyModel::load(folder);
+  } catch (const Error& problem) {
+    EXPECT_EQ(problem.code(), ErrorCode::bad_weights) << problem.what();
+    return problem.what();
+  }
+  ADD_FAILURE() << folder << " was accepted";
+  return "";
+}
+
+Picture noise(int width, int height, int64_t seed) {
+  at::manual_seed(seed);
+  return make_picture(at::randint(0, 255, {3, height, width}, at::kByte), "noise");
+}
+
+TEST(TinyInt8, ComesBackWithinHalfAStepOfEachRow) {
+  const std::string folder = int8_folder("round");
+  const Bundle before = load_bundle(folder + "/../bf16"), after = load_bundle(folder);
+  for (const auto& [a, b] :
+       {std::pair(&before.realizer, &after.realizer), std::pair(&before.answerer, &after.answerer)})
+    for (size_t i = 0; i < a->size(); ++i) {
+      const Tensor &w = a->at(i), &back = b->at(i);
+      ASSERT_EQ(w.sizes(), back.sizes());
+      if (w.dim() < 2) {
+        EXPECT_TRUE(w.equal(back));
+        continue;
+      }
+      const Tensor step = w.flatten(1).abs().amax(1, true) / 127;
+      const Tensor error = (w - back).abs().flatten(1);
+      EXPECT_TRUE(error.le(step * 0.501).all().item<bool>());
+      EXPECT_GT(error.max().item<double>(), 0);
+    }
+  const auto report = export_int8(folder + "/../bf16", folder);
+  EXPECT_GT(report.largest_error, 0.003);
+  EXPECT_LT(report.largest_error, 0.00396);  // 0.5 / 127 and rounding
+  EXPECT_LT(report.relative_error, 0.02);
+  EXPECT_LT(report.bytes, 2 * report.parameters);
+}
+
+TEST(TinyInt8, TheBundledShapeFitsInTwentyMegabytesOfSmallShards) {
+  const Shape shape;
+  const fs::path folder = fs::temp_directory_path() / "arrcoc_model_full";
+  fs::remove_all(folder);
+  save_bundle_int8(folder.string(), {shape, RealizerNet(shape).layout().initial(1),
+                                     Answerer(shape).layout().initial(2)});
+  uintmax_t all = 0;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    EXPECT_LE(entry.file_size(), 8'000'000U) << entry.path();
+    all += entry.file_size();
+  }
+  EXPECT_LE(all, uintmax_t{20} << 20);
+  EXPECT_GT(all, 15'000'000U);
+  fs::remove_all(folder);
+}
+
+TEST(TinyLoad, RefusesAnotherShapeAndNamesTheTensor) {
+  const std::string folder = int8_folder("shape");
+  Shape other = small_shape();
+  other.mlp = 192;
+  std::ofstream(folder + "/config.json")
+      << R"({"architecture":"arrcoc-tiny-1","shape":)" << shape_to_json(other) << "}";
+  const std::string message = refusal(folder);
+  EXPECT_NE(message.find("mlp"), std::string::npos) << message;
+  EXPECT_NE(message.find(".safetensors"), std::string::npos) << message;
+}
+
+TEST(TinyLoad, RefusesAMissingTensorAndNamesIt) {
+  const std::string folder = int8_folder("missing");
+  Shape other = small_shape();
+  other.encoder_layers = 3;
+  std::ofstream(folder + "/config.json")
+      << R"({"architecture":"arrcoc-tiny-1","shape":)" << shape_to_json(other) << "}";
+  EXPECT_NE(refusal(folder).find("answerer.encoder.2"), std::string::npos);
+}
+
+TEST(TinyLoad, RefusesATruncatedFileAndNamesIt) {
+  const std::string folder = int8_folder("cut");
+  const fs::path shard = first_shard(folder);
+  fs::resize_file(shard, fs::file_size(shard) / 2);
+  EXPECT_NE(refusal(folder).find(shard.filename().string()), std::string::npos);
+}
+
+TEST(TinyLoad, RefusesAStrangersConfig) {
+  const std::string folder = int8_folder("stranger");
+  std::ofstream(folder + "/config.json") << R"({"architecture":"llama","shape":{}})";
+  EXPECT_NE(refusal(folder).find("config.json"), std::string::npos);
+  EXPECT_THROW(TinyModel::load(folder + "/nowhere"), Error);
+}
+
+TEST(TinyLook, TheMapHasTheShapeOfTheSightAndFollowsTheQuestion) {
+  install(int8_folder("look"));
+  Options options = policy("realizer");
+  options.budget = "64";
+  for (const auto& [width, height] : {std::pair(200, 120), std::pair(97, 33), std::pair(16, 300)}) {
+    const Picture picture = noise(width, height, 3);
+    const Realization a = realize(picture, "What is the total?", options);
+    const Realization b = realize(picture, "Who signed the letter?", options);
+    EXPECT_EQ(a.knowledge.coupling.rows, (height + 15) / 16);
+    EXPECT_EQ(a.knowledge.coupling.cols, (width + 15) / 16);
+    EXPECT_EQ(a.knowledge.coupling.values.size(), a.knowledge.information.values.size());
+    EXPECT_NE(a.knowledge.coupling.values, b.knowledge.coupling.values);
+  }
+  options.cell = 8;  // another grid than the network's own
+  const Picture picture = noise(200, 120, 3);
+  EXPECT_EQ(realize(picture, "What is the total?", options).knowledge.coupling.cols, 25);
+}
+
+TEST(TinyLook, APageFromMemoryGivesTheSameOpinion) {
+  const std::string folder = int8_folder("memory");
+  const auto model = TinyModel::load(folder);
+  const Picture picture = noise(160, 96, 4);
+  const at::Tensor frame = frame_of(picture);
+  const Opinion first = model->look(picture, frame, "which number?");
+  EXPECT_EQ(model->look(picture, frame, "which number?"), first);
+  // Others push the page out of the memory; it is computed again.
+  for (int64_t seed = 10; seed < 20; ++seed) {
+    const Picture other = noise(160, 96, seed);
+    EXPECT_NE(model->look(other, frame_of(other), "which number?"), first);
+  }
+  EXPECT_EQ(model->look(picture, frame, "which number?"), first);
+  EXPECT_EQ(TinyModel::load(folder)->look(picture, frame, "which number?"), first);
+}
+
+TEST(TinyLook, ThreadsShareOneModel) {
+  const auto model = TinyModel::load(int8_folder("threads"));
+  std::vector<Picture> pictures;
+  std::vector<Opinion> alone;
+  for (int64_t i = 0; i < 6; ++i) {
+    pictures.push_back(noise(96, 64, i));
+    alone.push_back(model->look(pictures.back(), frame_of(pictures.back()), "what?"));
+  }
+  std::vector<std::vector<Opinion>> together(3, std::vector<Opinion>(6));
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < together.size(); ++t)
+    threads.emplace_back([&, t] {
+      for (size_t i = 0; i < 6; ++i) {
+        const Picture& picture = pictures[(i + t) % 6];
+        together[t][(i + t) % 6] = model->look(picture, frame_of(picture), "what?");
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& opinions : together)
+    for (size_t i = 0; i < 6; ++i)
+      EXPECT_LT(cosine_distance(opinions[i].relevance, alone[i].relevance), 1e-5F) << i;
+}
+
+TEST(TinyText, TheProviderFillsTheTextMask) {
+  install(int8_folder("mask"));
+  Options options;
+  options.channels = "full";
+  options.providers = {"realizer-text"};
+  const Realization r = realize(noise(128, 64, 1), "what?", options);
+  EXPECT_TRUE(r.texture.fallbacks.empty());
+  const at::Tensor mask = r.texture.of(Channel::text_mask);
+  EXPECT_GT(mask.max().item<float>(), 0);
+  EXPECT_LE(mask.max().item<float>(), 1);
+}
+
+TEST(TinyAnswer, IsTheSameEveryTimeAndItsConfidenceIsTheProduct) {
+  const auto model = TinyModel::load(int8_folder("answer"));
+  const Picture picture = noise(200, 120, 7);
+  Options options;
+  options.budget = "64";
+  const Realization seen = realize(picture, "what?", options);
+  const Answer a = model->answer(seen.tokens, seen.allocation.geometry, "what is it?");
+  const Answer b = model->answer(seen.tokens, seen.allocation.geometry, "what is it?");
+  EXPECT_EQ(a, b);
+  double product = 1;
+  for (float p : a.probabilities) {
+    EXPECT_GT(p, 0);
+    EXPECT_LE(p, 1);
+    product *= p;
+  }
+  EXPECT_FLOAT_EQ(a.confidence, static_cast<float>(product));
+  EXPECT_FALSE(a.shortened);
+  EXPECT_TRUE(
+      model->answer(seen.tokens, seen.allocation.geometry, std::string(300, 'a')).shortened);
+  EXPECT_THROW(model->answer(seen.tokens, seen.allocation.geometry, ""), Error);
+}
+
+}  // namespace
+}  // namespace arrcoc::tiny

@@ -1,0 +1,160 @@
+#include "arrcoc/tiny.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "arrcoc/error.h"
+#include "models/tiny/answerer.h"
+#include "models/tiny/files.h"
+#include "models/tiny/page.h"
+#include "models/tiny/realizer.h"
+
+namespace arrcoc::tiny {
+namespace {
+
+namespace fs = std::filesystem;
+
+Shape small_shape() {
+  return shape_from_json(
+      R"({"width":64,"heads":2,"encoder_layers":2,"decoder_layers":2,"mlp":128,"stem":8,"cell":32,
+          "page":32,"page_layers":1,"ask":32,"ask_layers":1,"question_layers":1})");
+}
+
+Look some_look(int64_t tokens, int64_t padding) {
+  at::manual_seed(5);
+  Look look;
+  const int64_t n = tokens + padding;
+  look.patches = at::randint(0, 255, {1, n, 768}, at::kByte);
+  look.centre = at::rand({1, n, 2}) * 500;
+  look.scale = at::rand({1, n}) * 4 - 1;
+  look.relevance = at::rand({1, n});
+  look.extent = at::full({1, 2}, 512.0F);
+  look.real = at::ones({1, n}, at::kBool);
+  if (padding > 0) look.real.narrow(1, tokens, padding).fill_(false);
+  look.question = at::randint(3, 190, {1, 16}, at::kLong);
+  return look;
+}
+
+TEST(TinyText, EveryLatinCharacterAndTheEuroSurvive) {
+  std::string all;
+  for (int symbol = 3; symbol <= 194; ++symbol) all += decode({static_cast<uint8_t>(symbol)});
+  EXPECT_EQ(decode(encode(all)), all);
+  EXPECT_EQ(encode("caf\xC3\xA9 5\xE2\x82\xAC").size(), 7U);
+  EXPECT_EQ(decode(encode("caf\xC3\xA9 5\xE2\x82\xAC")), "caf\xC3\xA9 5\xE2\x82\xAC");
+  EXPECT_EQ(encode("\xFF\xC3")[0], kUnknown);
+  EXPECT_LT(symbol_of(0x20AC), kSymbols);
+}
+
+TEST(TinyText, LongQuestionsKeepHeadAndTailAndSaySo) {
+  const std::string question = std::string(150, 'a') + std::string(150, 'b');
+  bool shortened = false;
+  const auto symbols = encode_question(question, &shortened);
+  EXPECT_TRUE(shortened);
+  ASSERT_EQ(symbols.size(), static_cast<size_t>(kMaxQuestion));
+  EXPECT_EQ(decode(symbols), std::string(128, 'a') + std::string(64, 'b'));
+  encode_question("short", &shortened);
+  EXPECT_FALSE(shortened);
+}
+
+TEST(TinyShape, TheBundledModelStaysUnderTwentyMillion) {
+  const Shape shape;
+  EXPECT_LE(RealizerNet(shape).layout().count() + Answerer(shape).layout().count(), 20'000'000);
+}
+
+TEST(Answerer, PaddingChangesNothing) {
+  at::NoGradGuard no_grad;
+  const Answerer net(small_shape());
+  const Tensors w = net.layout().initial(1);
+  Look padded = some_look(20, 12);
+  Look plain = padded;
+  for (Tensor* t : {&plain.patches, &plain.centre, &plain.scale, &plain.relevance, &plain.real})
+    *t = t->narrow(1, 0, 20);
+  const Tensor a = net.encode(w, padded, at::kFloat).states;
+  const Tensor b = net.encode(w, plain, at::kFloat).states;
+  EXPECT_TRUE(at::allclose(a.narrow(1, 0, 20), b.narrow(1, 0, 20), 1e-4, 1e-4));
+  EXPECT_TRUE(at::allclose(a.narrow(1, 32, 16), b.narrow(1, 20, 16), 1e-4, 1e-4));
+}
+
+TEST(Answerer, CachedDecodingFollowsTeacherForcing) {
+  at::NoGradGuard no_grad;
+  const Answerer net(small_shape());
+  const Tensors w = net.layout().initial(3);
+  const Memory memory = net.encode(w, some_look(20, 0), at::kFloat);
+  const auto written = net.write_greedy(w, memory, 12);
+  std::vector<int64_t> previous = {kEnd};
+  for (uint8_t symbol : written.symbols[0]) previous.push_back(symbol);
+  const Tensor logits =
+      net.write(w, memory, at::tensor(previous, at::kLong).view({1, -1})).select(0, 0);
+  const Tensor best = logits.argmax(1);
+  for (size_t i = 0; i < written.symbols[0].size(); ++i)
+    EXPECT_EQ(best[static_cast<int64_t>(i)].item<int64_t>(), written.symbols[0][i]);
+  const double p = at::softmax(logits, 1).amax(1)[0].item<double>();
+  EXPECT_NEAR(written.probabilities[0][0], p, 1e-4);
+}
+
+TEST(Realizer, WhatLiesOutsideThePictureChangesNothingFarFromTheEdge) {
+  at::NoGradGuard no_grad;
+  const RealizerNet net(small_shape());
+  const Tensors w = net.layout().initial(2);
+  at::manual_seed(3);
+  // 128x128 of picture on a canvas of 128 and of 256: row 0..3 of cells lie 64 pixels from the
+  // edge.
+  const Tensor small = at::randint(0, 255, {1, 128, 128, 3}, at::kByte);
+  Tensor large = at::zeros({1, 256, 256, 3}, at::kByte);
+  large.narrow(1, 0, 128).narrow(2, 0, 128).copy_(small);
+  const Tensor extent = at::full({1, 2}, 128.0F);
+  const auto texture = [&](int64_t side) { return at::zeros({1, side / 4, side / 4, 13}); };
+  const PageFeatures a = net.read(w, {page_pixels(small), texture(128), extent}, at::kFloat);
+  const PageFeatures b = net.read(w, {page_pixels(large), texture(256), extent}, at::kFloat);
+  EXPECT_TRUE(at::allclose(a.cells.narrow(1, 0, 4).narrow(2, 0, 8),
+                           b.cells.narrow(1, 0, 4).narrow(2, 0, 8), 1e-3, 1e-3));
+  EXPECT_EQ(b.row_mask.narrow(3, 0, 4).abs().sum().item<double>(), 0);
+  EXPECT_LT(b.row_mask.narrow(3, 4, 4).amax().item<double>(), -1000);
+}
+
+TEST(Realizer, RegularBatchesEqualIndexedOnes) {
+  at::NoGradGuard no_grad;
+  const RealizerNet net(small_shape());
+  const Tensors w = net.layout().initial(2);
+  const Tensor canvas = at::randint(0, 255, {2, 64, 64, 3}, at::kByte);
+  const Tensor extent = at::full({2, 2}, 64.0F);
+  const PageFeatures page =
+      net.read(w, {page_pixels(canvas), page_texture(canvas, extent), extent}, at::kFloat);
+  const Tensor question = at::randint(3, 190, {4, 16}, at::kLong);
+  const Tensor of = at::tensor({0, 0, 1, 1}, at::kLong);
+  const Judgement a = net.judge(w, page, question, of), b = net.judge(w, page, question, of, 2);
+  EXPECT_TRUE(at::allclose(a.relevance, b.relevance, 1e-5, 1e-5));
+  EXPECT_FALSE(at::allclose(a.relevance[0], a.relevance[1], 1e-5, 1e-5));  // the question counts
+}
+
+TEST(PagePixels, PatchesAndCanvasesGiveTheSame) {
+  const Tensor canvas = at::randint(0, 255, {2, 64, 96, 3}, at::kByte);
+  EXPECT_TRUE(page_pixels(canvas).equal(page_pixels_of_patches(patches_of(canvas), 4, 6)));
+}
+
+TEST(TinyFiles, WeightsComeBackAndOthersAreRefused) {
+  const Shape shape = small_shape();
+  const std::string folder = (fs::temp_directory_path() / "arrcoc_tiny_files").string();
+  fs::remove_all(folder);
+  Bundle bundle{shape, RealizerNet(shape).layout().initial(1), Answerer(shape).layout().initial(2)};
+  save_bundle(folder, bundle, "a");
+  save_bundle(folder, bundle, "b");
+  const Bundle back = load_bundle(folder);
+  EXPECT_EQ(back.shape, shape);
+  EXPECT_TRUE(back.answerer[0].equal(bundle.answerer[0].to(at::kBFloat16).to(at::kFloat)));
+  for (const auto& entry : fs::directory_iterator(folder))
+    EXPECT_EQ(entry.path().filename().string().find("model-a"), std::string::npos);
+  Shape other = shape;
+  other.mlp = 192;
+  std::ofstream(fs::path(folder) / "config.json")
+      << R"({"architecture":"arrcoc-tiny-1","shape":)" << shape_to_json(other) << "}";
+  EXPECT_THROW(load_bundle(folder), Error);
+  EXPECT_THROW(load_bundle(folder + "/nowhere"), Error);
+}
+
+}  // namespace
+}  // namespace arrcoc::tiny

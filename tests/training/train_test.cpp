@@ -1,0 +1,151 @@
+#include <ATen/Parallel.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "arrcoc/error.h"
+#include "arrcoc/training.h"
+#include "models/tiny/files.h"
+#include "training/digits.h"
+
+namespace arrcoc::training {
+namespace {
+
+namespace fs = std::filesystem;
+
+Options tiny_options(const std::string& name) {
+  Options o;
+  o.out = (fs::temp_directory_path() / ("arrcoc_" + name)).string();
+  fs::remove_all(o.out);
+  o.device = "cpu";
+  at::set_num_threads(1);  // these tensors are too small to share
+  o.canvas = 64;
+  o.slots = 32;
+  o.workers = 2;
+  o.fresh = 4;
+  o.pictures = 8;
+  o.questions = 2;
+  o.held_out = 8;
+  o.held_out_budget = 16;
+  o.budget_low = 8;
+  o.budget_high = 16;
+  o.words = 0;
+  o.small = 0;
+  o.steps = 6;
+  o.evaluate_steps = 1000;
+  o.report_seconds = 1e9;
+  o.shape = tiny::shape_from_json(
+      R"({"width":64,"heads":2,"encoder_layers":2,"decoder_layers":1,"mlp":128,"stem":8,"cell":32,
+          "page":32,"page_layers":1,"ask":32,"ask_layers":1,"question_layers":1})");
+  return o;
+}
+
+const SceneSource kDigits = [](uint64_t seed, bool) { return digits_scene(seed, 64); };
+const auto kQuiet = [](const std::string&) {};
+
+std::string bytes_of(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+bool same_weights(const std::string& a, const std::string& b) {
+  const tiny::Bundle x = tiny::load_bundle(a), y = tiny::load_bundle(b);
+  for (size_t i = 0; i < x.realizer.size(); ++i)
+    if (!x.realizer[i].equal(y.realizer[i])) return false;
+  for (size_t i = 0; i < x.answerer.size(); ++i)
+    if (!x.answerer[i].equal(y.answerer[i])) return false;
+  return true;
+}
+
+// Mean of a loss over the reports [first, last) of a run that reported after every step.
+double mean_loss(const Options& o, const char* name, size_t first, size_t last) {
+  std::ifstream in(o.out + "/metrics.jsonl");
+  double sum = 0;
+  size_t at = 0, found = 0;
+  for (std::string line; std::getline(in, line);) {
+    const auto report = nlohmann::json::parse(line);
+    if (!report.contains(name)) continue;
+    if (at >= first && at < last) sum += report[name].get<double>(), ++found;
+    ++at;
+  }
+  EXPECT_EQ(found, last - first) << name;
+  return sum / static_cast<double>(std::max<size_t>(1, found));
+}
+
+TEST(Training, LearnsToReadAndToLook) {
+  Options o = tiny_options("learns");
+  o.steps = 90;
+  o.reading = 1;
+  o.dense = 0;
+  o.rate = o.realizer_rate = 3e-3F;
+  o.report_seconds = 0;  // every step
+  const Report report = train(o, kDigits, kQuiet);
+  EXPECT_EQ(report.steps, 90);
+  EXPECT_EQ(report.questions, 90 * 16);
+  for (const char* name : {"answer_reading", "glyph", "page_glyph", "relevance"}) {
+    const double before = mean_loss(o, name, 0, 3), after = mean_loss(o, name, 80, 90);
+    EXPECT_LT(after, 0.6 * before) << name;
+    RecordProperty(std::string(name) + "_after", std::to_string(after));
+  }
+}
+
+TEST(Training, TheSameSeedGivesTheSameWeights) {
+  const Options a = tiny_options("seed_a"), b = tiny_options("seed_b");
+  train(a, kDigits, kQuiet);
+  train(b, kDigits, kQuiet);
+  EXPECT_TRUE(same_weights(a.out + "/weights", b.out + "/weights"));
+  Options c = tiny_options("seed_c");
+  c.seed = 2;
+  train(c, kDigits, kQuiet);
+  EXPECT_FALSE(same_weights(a.out + "/weights", c.out + "/weights"));
+}
+
+TEST(Training, AResumedRunEndsExactlyWhereAnUnbrokenOneDoes) {
+  const Options whole = tiny_options("whole");
+  train(whole, kDigits, kQuiet);
+
+  // The broken run stops inside step 5 and leaves only what was on disk after step 4.
+  struct Killed {};
+  Options broken = tiny_options("broken");
+  broken.evaluate_steps = 4;
+  int evaluations = 0;
+  const auto kill = [&](const std::string& line) {
+    if (line.rfind("held out", 0) == 0 && ++evaluations == 1) throw Killed();
+  };
+  EXPECT_THROW(train(broken, kDigits, kill), Killed);
+  broken.resume = true;
+  EXPECT_EQ(train(broken, kDigits, kQuiet).steps, 6);
+  EXPECT_TRUE(same_weights(whole.out + "/weights", broken.out + "/weights"));
+  EXPECT_EQ(bytes_of(whole.out + "/weights/model-s6-00001-of-00001.safetensors"),
+            bytes_of(broken.out + "/weights/model-s6-00001-of-00001.safetensors"));
+}
+
+TEST(Training, AWarmStartContinuesFromGivenWeights) {
+  Options first = tiny_options("first");
+  train(first, kDigits, kQuiet);
+  Options second = tiny_options("second");
+  second.init = first.out + "/weights";
+  second.shape = tiny::Shape();  // the weights' own shape counts
+  second.rate = second.realizer_rate = 0;
+  train(second, kDigits, kQuiet);
+  EXPECT_TRUE(same_weights(first.out + "/weights", second.out + "/weights"));
+}
+
+TEST(TrainingOptions, SurviveJsonAndRefuseUnknownKeys) {
+  Options o = tiny_options("json");
+  o.own_maps = 0.25F;
+  const Options back = options_from_json(to_json(o));
+  EXPECT_EQ(to_json(back), to_json(o));
+  EXPECT_THROW(options_from_json(R"({"minuts": 3})"), Error);
+  EXPECT_THROW(options_from_json(R"({"minutes": "long"})"), Error);
+  EXPECT_THROW(options_from_json(R"({"canvas": 100})"), Error);
+}
+
+}  // namespace
+}  // namespace arrcoc::training
