@@ -62,7 +62,7 @@ TEST(UnigramTokenizer, SpellsUnknownsInBytesWhereItCan) {
   for (int byte = 0; byte < 256; ++byte) {
     char name[8];
     std::snprintf(name, sizeof name, "<0x%02X>", byte);
-    value["model"]["vocab"].push_back({name, -20.0});
+    value["model"]["vocab"].push_back(json::array({name, -20.0}));
   }
   value["decoder"] = {
       {"type", "Sequence"},
@@ -101,7 +101,7 @@ TEST(TokenStream, BrokenBytesStayValidText) {
   for (int byte = 0; byte < 256; ++byte) {
     char name[8];
     std::snprintf(name, sizeof name, "<0x%02X>", byte);
-    value["model"]["vocab"].push_back({name, -20.0});
+    value["model"]["vocab"].push_back(json::array({name, -20.0}));
   }
   value["decoder"] = {{"type", "ByteFallback"}};
   auto tokenizer = made(value);

@@ -101,19 +101,23 @@ void rope(const Settings& s, DecoderConfig& d) {
           "mrope_section must be three numbers that sum to half of head_dim");
 }
 
-// `top` is the whole file: older files hold the text settings there.
-DecoderConfig decoder(const Settings& top, const std::string& fallback_type) {
-  bool nested = top.has("text_config");
-  Settings s = nested ? top.below("text_config") : top;
-  std::string type = nested ? s.text("model_type", fallback_type) : fallback_type;
-  static const std::map<std::string, int> kinds = {
-      {"llama", 0},    {"vicuna", 0},        {"mistral", 0},      {"qwen2", 1},
-      {"qwen2_vl", 1}, {"qwen2_vl_text", 1}, {"qwen2_5_vl", 1},   {"qwen2_5_vl_text", 1},
-      {"qwen3", 2},    {"qwen3_vl", 2},      {"qwen3_vl_text", 2}};
-  auto kind = kinds.find(type);
-  if (kind == kinds.end()) {
-    throw Error(ErrorCode::unsupported, s.file() + ": unknown language model '" + type + "'");
+enum class Kind { llama, qwen2, qwen3 };
+
+Kind kind_of(const std::string& type, const std::string& file) {
+  static const std::map<std::string, Kind> kinds = {
+      {"llama", Kind::llama},      {"vicuna", Kind::llama},          {"mistral", Kind::llama},
+      {"qwen2", Kind::qwen2},      {"qwen2_vl", Kind::qwen2},        {"qwen2_vl_text", Kind::qwen2},
+      {"qwen2_5_vl", Kind::qwen2}, {"qwen2_5_vl_text", Kind::qwen2}, {"qwen3", Kind::qwen3},
+      {"qwen3_vl", Kind::qwen3},   {"qwen3_vl_text", Kind::qwen3}};
+  auto found = kinds.find(type);
+  if (found == kinds.end()) {
+    throw Error(ErrorCode::unsupported, file + ": unknown language model '" + type + "'");
   }
+  return found->second;
+}
+
+// What the reference assumes where a file says nothing.
+DecoderConfig decoder_defaults(const std::string& type, Kind kind) {
   DecoderConfig d;
   auto sizes = [&d](int64_t hidden, int64_t intermediate, int64_t layers, int64_t heads,
                     int64_t kv_heads) {
@@ -124,33 +128,47 @@ DecoderConfig decoder(const Settings& top, const std::string& fallback_type) {
     d.kv_heads = kv_heads;
   };
   if (type == "mistral") sizes(4096, 14336, 32, 32, 8);
-  if (kind->second == 1) sizes(8192, 29568, 80, 64, 8);
-  if (kind->second == 2) sizes(4096, 22016, 32, 32, 32);
-  if (kind->second >= 1) d.vocab = kind->second == 1 ? 152064 : 151936;
-  if (type != "qwen2" && type != "qwen3" && kind->second >= 1) {
-    d.theta = kind->second == 1 ? 1e6 : 5e6;
-    d.mrope =
-        kind->second == 1 ? std::vector<int64_t>{16, 24, 24} : std::vector<int64_t>{24, 20, 20};
-    d.interleaved = kind->second == 2;
+  if (kind == Kind::qwen2) sizes(8192, 29568, 80, 64, 8);
+  if (kind == Kind::qwen3) sizes(4096, 22016, 32, 32, 32);
+  if (kind == Kind::qwen2) d.vocab = 152064;
+  if (kind == Kind::qwen3) d.vocab = 151936;
+  bool visual = type.find("_vl") != std::string::npos;
+  if (visual && kind == Kind::qwen2) {
+    d.theta = 1e6;
+    d.mrope = {16, 24, 24};
+  } else if (visual && kind == Kind::qwen3) {
+    d.theta = 5e6;
+    d.mrope = {24, 20, 20};
+    d.interleaved = true;
   }
+  return d;
+}
+
+// `top` is the whole file: older files hold the text settings there.
+DecoderConfig decoder(const Settings& top, const std::string& fallback_type) {
+  bool nested = top.has("text_config");
+  Settings s = nested ? top.below("text_config") : top;
+  std::string type = nested ? s.text("model_type", fallback_type) : fallback_type;
+  Kind kind = kind_of(type, s.file());
+  DecoderConfig d = decoder_defaults(type, kind);
   d.hidden = s.size("hidden_size", d.hidden);
   d.intermediate = s.size("intermediate_size", d.intermediate);
   d.layers = s.few("num_hidden_layers", d.layers);
   d.heads = s.size("num_attention_heads", d.heads);
-  bool grouped = type == "mistral" || kind->second >= 1;
+  bool grouped = type == "mistral" || kind != Kind::llama;
   d.kv_heads = s.size("num_key_value_heads", grouped ? d.kv_heads : d.heads);
   require(d.heads % d.kv_heads == 0, s,
           "num_attention_heads is not a multiple of num_key_value_heads");
-  d.head_dim = s.size("head_dim", kind->second == 2 ? 128 : d.hidden / d.heads);
-  require(d.head_dim % 2 == 0, s, "head_dim is odd");
+  d.head_dim = s.size("head_dim", kind == Kind::qwen3 ? 128 : d.hidden / d.heads);
+  require(d.head_dim >= 2 && d.head_dim % 2 == 0, s, "head_dim is odd or zero");
   d.vocab = s.size("vocab_size", d.vocab);
   d.eps = s.number("rms_norm_eps", d.eps);
   d.act = s.text("hidden_act", d.act);
   bool bias = s.flag("attention_bias", false);
-  d.qkv_bias = kind->second == 1 || bias;
-  d.out_bias = kind->second != 1 && bias;
+  d.qkv_bias = kind == Kind::qwen2 || bias;
+  d.out_bias = kind != Kind::qwen2 && bias;
   d.mlp_bias = s.flag("mlp_bias", false);
-  d.qk_norm = kind->second == 2;
+  d.qk_norm = kind == Kind::qwen3;
   if (s.flag("use_sliding_window", type == "mistral") && s.has("sliding_window")) {
     d.sliding_window = s.size("sliding_window", 0);
   }

@@ -210,37 +210,58 @@ std::vector<int64_t> run_lengths(const std::vector<int64_t>& ids, int64_t each) 
   return out;
 }
 
-Visual Tower::operator()(const at::Tensor& values, const std::vector<Shape>& shapes,
-                         const std::vector<int64_t>& keep) const {
-  Layout lie = layout(shapes, keep);
-  if (!keep.empty() && lie.token.size() != keep.size()) {
-    throw Error(ErrorCode::bad_argument, "kept visual tokens must be ascending and exist");
-  }
-  at::Device device = patch_.weight.device();
-  int64_t unit = c_.merge * c_.merge;
-  // Tokens of one window side by side (stable: raster order inside), put back at the end.
+// Tokens of one window side by side (stable: raster order inside); as they come without windows.
+std::vector<int64_t> window_order(const Layout& lie, bool windows) {
   std::vector<int64_t> order(lie.token.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
-  bool windows = c_.window > 0;
   if (windows) {
     std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
       return lie.window[static_cast<size_t>(a)] < lie.window[static_cast<size_t>(b)];
     });
   }
-  std::vector<int64_t> rows, cols, places, window_of, frame_of;
+  return order;
+}
+
+// The same layout with its tokens in another order, `unit` patches each.
+Layout reordered(const Layout& lie, const std::vector<int64_t>& order, int64_t unit) {
+  Layout out;
   for (int64_t token : order) {
-    window_of.push_back(lie.window[static_cast<size_t>(token)]);
-    frame_of.push_back(lie.frame[static_cast<size_t>(token)]);
+    auto at = static_cast<size_t>(token);
+    out.token.push_back(lie.token[at]);
+    out.frame.push_back(lie.frame[at]);
+    out.window.push_back(lie.window[at]);
     for (int64_t i = token * unit; i < (token + 1) * unit; ++i) {
-      rows.push_back(lie.row[static_cast<size_t>(i)]);
-      cols.push_back(lie.col[static_cast<size_t>(i)]);
-      places.push_back(lie.place[static_cast<size_t>(i)]);
+      out.row.push_back(lie.row[static_cast<size_t>(i)]);
+      out.col.push_back(lie.col[static_cast<size_t>(i)]);
+      out.place.push_back(lie.place[static_cast<size_t>(i)]);
     }
   }
-  at::Tensor index = at::tensor(places, at::kLong);
-  at::Tensor pixels = values;
+  return out;
+}
+
+at::Tensor inverse(const std::vector<int64_t>& order) {
+  at::Tensor back = at::empty({static_cast<int64_t>(order.size())}, at::kLong);
+  for (size_t i = 0; i < order.size(); ++i) {
+    back.data_ptr<int64_t>()[order[i]] = static_cast<int64_t>(i);
+  }
+  return back;
+}
+
+Visual Tower::operator()(const at::Tensor& values, const std::vector<Shape>& shapes,
+                         const std::vector<int64_t>& keep) const {
+  Layout raster = layout(shapes, keep);
+  if (!keep.empty() && raster.token.size() != keep.size()) {
+    throw Error(ErrorCode::bad_argument, "kept visual tokens must be ascending and exist");
+  }
+  at::Device device = patch_.weight.device();
+  int64_t unit = c_.merge * c_.merge;
+  bool windows = c_.window > 0;
+  std::vector<int64_t> order = window_order(raster, windows);
+  Layout lie = reordered(raster, order, unit);
+
+  at::Tensor index = at::tensor(lie.place, at::kLong);
   bool all = keep.empty() && !windows;
-  if (!all) pixels = pixels.index_select(0, index.to(values.device()));
+  at::Tensor pixels = all ? values : values.index_select(0, index.to(values.device()));
   at::Tensor x = patch_(pixels.to(patch_.weight.options()));
   if (table_.defined()) {
     at::Tensor learned = table_rows(shapes);
@@ -249,11 +270,11 @@ Visual Tower::operator()(const at::Tensor& values, const std::vector<Shape>& sha
   auto angle = [&](const std::vector<int64_t>& at) {
     return at::tensor(at, at::kLong).to(device).to(at::kFloat).unsqueeze(1) * frequencies_;
   };
-  at::Tensor turn = at::cat({angle(rows), angle(cols)}, 1).unsqueeze(1);  // [N,1,D/2]
+  at::Tensor turn = at::cat({angle(lie.row), angle(lie.col)}, 1).unsqueeze(1);  // [N,1,D/2]
   at::Tensor cosine = turn.cos();
   at::Tensor sine = turn.sin();
-  Segments whole(run_lengths(frame_of, unit), device);
-  Segments local = windows ? Segments(run_lengths(window_of, unit), device) : whole;
+  Segments whole(run_lengths(lie.frame, unit), device);
+  Segments local = windows ? Segments(run_lengths(lie.window, unit), device) : whole;
 
   Visual out;
   out.deepstack.resize(deepstack_.size());
@@ -266,13 +287,7 @@ Visual Tower::operator()(const at::Tensor& values, const std::vector<Shape>& sha
     }
   }
   out.rows = merger_(x);
-  if (windows) {
-    at::Tensor back = at::empty({out.rows.size(0)}, at::kLong);
-    for (size_t i = 0; i < order.size(); ++i) {
-      back.data_ptr<int64_t>()[order[i]] = static_cast<int64_t>(i);
-    }
-    out.rows = out.rows.index_select(0, back.to(device));
-  }
+  if (windows) out.rows = out.rows.index_select(0, inverse(order).to(device));
   return out;
 }
 
