@@ -92,17 +92,17 @@ TEST(Providers, InstallAddsEveryStrategyAndTwiceChangesNothing) {
 }
 
 TEST(Providers, ClustersFollowTheObject) {
-  cv::Mat scene(320, 320, CV_8UC3, cv::Scalar(40, 60, 160));
-  cv::circle(scene, {160, 160}, 70, cv::Scalar(240, 220, 40), -1);
+  cv::Mat scene(256, 256, CV_8UC3, cv::Scalar(40, 60, 160));
+  cv::circle(scene, {128, 128}, 56, cv::Scalar(240, 220, 40), -1);
   const at::Tensor out = provided("clusters", picture_of(scene));
-  const at::Tensor id = out[0];
+  const auto id = out.accessor<float, 3>()[0];
   // No cluster holds both the disc and the background, but for the blurred rim.
   std::map<float, std::set<bool>> sides;
-  for (int y = 0; y < 320; ++y) {
-    for (int x = 0; x < 320; ++x) {
-      const double r = std::hypot(x - 160, y - 160);
-      if (r > 66 && r < 74) continue;
-      sides[id[y][x].item<float>()].insert(r < 70);
+  for (int y = 0; y < 256; ++y) {
+    for (int x = 0; x < 256; ++x) {
+      const double r = std::hypot(x - 128, y - 128);
+      if (r > 53 && r < 59) continue;
+      sides[id[y][x]].insert(r < 56);
     }
   }
   EXPECT_GE(sides.size(), 25U);
