@@ -10,7 +10,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int64_t kMaxLength = int64_t{1} << 24;  // of truncation and padding
+constexpr int64_t kMaxLength = INT32_MAX;          // of truncation
+constexpr int64_t kMaxPadding = int64_t{1} << 17;  // tokens a file may ask to be added
 
 std::vector<int64_t> ids_of(const json& special, const std::string& file) {
   const json& list = jsonio::member(special, "ids", file);
@@ -94,10 +95,10 @@ Fitting make_fitting(const json& whole, const std::string& file) {
     fitting.pad_left = left_side(pad, file);
     fitting.pad_id = jsonio::whole(pad, "pad_id", 0, 0, INT32_MAX, file);
     fitting.pad_multiple_of =
-        static_cast<size_t>(jsonio::whole(pad, "pad_to_multiple_of", 0, 0, kMaxLength, file));
+        static_cast<size_t>(jsonio::whole(pad, "pad_to_multiple_of", 0, 0, kMaxPadding, file));
     if (jsonio::has(pad, "strategy") && jsonio::has(pad["strategy"], "Fixed")) {
       fitting.pad_to =
-          static_cast<size_t>(jsonio::whole(pad["strategy"], "Fixed", 0, 0, kMaxLength, file));
+          static_cast<size_t>(jsonio::whole(pad["strategy"], "Fixed", 0, 0, kMaxPadding, file));
     }
   }
   return fitting;
