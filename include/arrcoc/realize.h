@@ -31,9 +31,9 @@ struct Options {
   std::string budget = "balanced";  // number, level or budget rule
   std::string allocator = "quadtree";
   AllocateOptions allocate;
-  bool enlarge = false;     // offer level -1 (8x8 native pixels a token)
-  int frame = 1024;         // longer side of the frame that is looked at
-  int cell = 16;            // frame pixels along one map cell
+  bool enlarge = false;  // offer level -1 (8x8 native pixels a token)
+  int frame = 1024;      // longer side of the frame that is looked at
+  int cell = 16;         // frame pixels along one map cell
   // >0: tokens are cut from the picture resampled to this longer side (up or down), and leaves
   // refer to that; the scorers still see the picture as it is.
   int canvas = 0;

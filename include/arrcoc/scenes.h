@@ -20,7 +20,7 @@ struct Glyph {
 };
 
 struct Question {
-  std::string text;                 // UTF-8 of Latin-1 and the euro sign, at most 192 bytes
+  std::string text;  // UTF-8 of Latin-1 and the euro sign, at most 192 bytes
   // At most 64 characters, trimmed, lower case but for formulas (LaTeX-like); figures without their
   // unit ("RM 33.90" is "33.90", "43%" is "43"); "none" when the picture does not tell.
   std::string answer;
@@ -71,16 +71,16 @@ class Assets {
   virtual ~Assets() = default;
 };
 
-// Where the assets are: $ARRCOC_ASSETS, else beside the running program (../share/arrcoc/assets of an
-// installation, ../assets of a build folder inside the repository). Error{not_found}.
+// Where the assets are: $ARRCOC_ASSETS, else beside the running program (../share/arrcoc/assets of
+// an installation, ../assets of a build folder inside the repository). Error{not_found}.
 std::string find_assets();
 
 // Error{not_found} for an unknown kind.
 Scene make(const Assets& assets, const std::string& kind, uint64_t seed,
            const Options& options = {});
 
-// The training mix: kind drawn from the seed. Error{bad_argument} for a seed from kSuiteSeedBase on:
-// what the suites ask must never have been trained on.
+// The training mix: kind drawn from the seed. Error{bad_argument} for a seed from kSuiteSeedBase
+// on: what the suites ask must never have been trained on.
 constexpr uint64_t kSuiteSeedBase = 0xF000000000000000ULL;
 Scene make_mixed(const Assets& assets, uint64_t seed, const Options& options = {});
 

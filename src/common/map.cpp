@@ -117,8 +117,8 @@ float cosine_distance(const Map& a, const Map& b) {
 void require_finite(const Map& map, const std::string& stage) {
   for (size_t i = 0; i < map.size(); ++i) {
     if (!std::isfinite(map.values[i])) {
-      throw Error(ErrorCode::numeric, "[" + stage + "] value " + std::to_string(i) +
-                                          " of the map is NaN or infinite");
+      throw Error(ErrorCode::numeric,
+                  "[" + stage + "] value " + std::to_string(i) + " of the map is NaN or infinite");
     }
   }
 }

@@ -15,7 +15,7 @@ std::string golden(const std::string& name) {
 
 TEST(ModelsCommand, CheckPrintsOneLineATensorAndPasses) {
   Outcome o = run_arrcoc("models check " + golden("qwen3_vl") + " --golden " +
-                     golden("qwen3_vl/golden.safetensors"));
+                         golden("qwen3_vl/golden.safetensors"));
   EXPECT_EQ(o.code, 0) << o.err;
   for (const char* name :
        {"image_features", "deepstack_2", "logits", "sparse_logits", "generated"}) {
@@ -25,7 +25,7 @@ TEST(ModelsCommand, CheckPrintsOneLineATensorAndPasses) {
 
 TEST(ModelsCommand, CheckFailsWhenTheOutputsAreOthers) {
   Outcome o = run_arrcoc("models check " + golden("qwen2_5_vl") + " --golden " +
-                     golden("qwen2_vl/golden.safetensors"));
+                         golden("qwen2_vl/golden.safetensors"));
   EXPECT_EQ(o.code, 1);
   EXPECT_NE(o.out.find("FAIL  logits"), std::string::npos) << o.out;
 }
@@ -34,16 +34,16 @@ TEST(ModelsCommand, ChecksProcessorsAndTokenizers) {
   std::string images = golden("processors");
   for (const char* name : {"clip", "siglip", "qwen2_vl", "qwen3_vl"}) {
     Outcome o = run_arrcoc("models check --processor " + images + "/" + name + ".json --golden " +
-                       images + "/" + name + ".safetensors --images " + images);
+                           images + "/" + name + ".safetensors --images " + images);
     EXPECT_EQ(o.code, 0) << o.out << o.err;
     EXPECT_NE(o.out.find("ok    img2.pixel_values"), std::string::npos) << o.out;
   }
   std::string folder = golden("tokenizers");
   Outcome good = run_arrcoc("models check --tokenizer " + folder + "/qwen_style.json --golden " +
-                        folder + "/qwen_style.golden.json");
+                            folder + "/qwen_style.golden.json");
   EXPECT_EQ(good.code, 0) << good.out;
   Outcome bad = run_arrcoc("models check --tokenizer " + folder + "/qwen_style.json --golden " +
-                       folder + "/llama_style.golden.json");
+                           folder + "/llama_style.golden.json");
   EXPECT_EQ(bad.code, 1);
   EXPECT_NE(bad.out.find("FAIL"), std::string::npos);
 }
@@ -51,7 +51,7 @@ TEST(ModelsCommand, ChecksProcessorsAndTokenizers) {
 TEST(ModelsCommand, ListsInspectsAndTestsWhatItMade) {
   Folder folder;
   Outcome made = run_arrcoc("models init --config " + golden("qwen2_vl/config.json") + " --out " +
-                        (folder / "m") + " --dtype float16 --seed 5");
+                            (folder / "m") + " --dtype float16 --seed 5");
   ASSERT_EQ(made.code, 0) << made.err;
   Outcome info = run_arrcoc("models info " + (folder / "m") + " --json");
   ASSERT_EQ(info.code, 0) << info.err;
