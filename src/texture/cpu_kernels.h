@@ -1,7 +1,8 @@
 // One-pass CPU forms of the two filters that dominate at full resolution. The tensor-op forms in
 // filters.cpp define what they compute (and run on CUDA); a test holds the two together.
-// Measured on one 1024x1024 plane, Debian libtorch 1.13, one core: stencils 108 ms as a
-// convolution, 3 ms here; pooling three planes by 16 7 ms against 1 ms.
+// On a 1024x1024 frame, Debian libtorch 1.13, a busy machine, best of 7: stencils 108 ms as a
+// convolution (one thread), 11 ms here (two threads); pooling three planes by 16 7.3 ms against
+// 0.4 ms. Not ratios of one run: measure again before building on them.
 #pragma once
 
 #include <ATen/core/Tensor.h>
