@@ -33,6 +33,8 @@ struct Options {
   float words = 0.25F;  // share of questions about words alone
   int pictures = 64;    // a step
   int questions = 8;    // a picture
+  int taught = 0;       // questions a picture that teach the realizer; 0: all
+  int groups = 1;       // the answerer takes a step's questions in so many groups of like length
   int accumulate = 1;   // steps are split in so many parts, one after another
   // curriculum, in shares of the whole
   float reading = 0.35F;     // the first share: cells of the answer only

@@ -28,6 +28,12 @@ double cosine_distance(const float* a, const float* b, int64_t n) {
 
 }  // namespace
 
+at::Tensor visible_relevance(const at::Tensor& logits, const at::Tensor& inside) {
+  constexpr double kNever = -30;  // cells beyond the picture were never taught anything
+  return tiny::relevance_of(
+      logits.detach().to(at::kFloat).masked_fill(inside.logical_not(), kNever));
+}
+
 Evaluation evaluate(const tiny::RealizerNet& realizer, const tiny::Tensors& look,
                     const tiny::Answerer& answerer, const tiny::Tensors& write, const Pool& pool,
                     at::ScalarType type, int budget) {
@@ -52,7 +58,9 @@ Evaluation evaluate(const tiny::RealizerNet& realizer, const tiny::Tensors& look
     const LookLosses losses = look_losses(realizer, look, features, judged, batch, labels);
     glyphs += losses.glyph_accuracy.item<double>();
     ++chunks;
-    Tensor maps = at::sigmoid(judged.relevance.to(at::kFloat)).to(at::kCPU).contiguous();
+    Tensor maps = visible_relevance(judged.relevance, labels.inside.index_select(0, batch.pages))
+                      .to(at::kCPU)
+                      .contiguous();
     const float* map = maps.data_ptr<float>();
     Tensor tiers = at::softmax(judged.tier.to(at::kFloat), 1).argmax(1).to(at::kCPU);
 
@@ -100,6 +108,16 @@ Evaluation evaluate(const tiny::RealizerNet& realizer, const tiny::Tensors& look
   };
   normalise(out.all, all_boxes);
   for (auto& [kind, score] : out.kinds) normalise(score, boxes[kind]);
+  int measured = 0;
+  for (const char* kind : {"documents", "charts", "scenes", "objects"}) {
+    const auto found = out.kinds.find(kind);
+    if (found == out.kinds.end()) continue;
+    out.suites_realized += found->second.exact_realized;
+    out.suites_oracle += found->second.exact_oracle;
+    ++measured;
+  }
+  out.suites_realized /= std::max(1, measured);
+  out.suites_oracle /= std::max(1, measured);
   out.all.page_glyphs = glyphs / std::max(1, chunks);
   out.mean_tier_tokens = tier_tokens / std::max(1, out.all.questions);
   out.distinct /= std::max(1, pairs);

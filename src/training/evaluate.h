@@ -20,9 +20,13 @@ struct Score {
 struct Evaluation {
   Score all;
   std::map<std::string, Score> kinds;
-  double mean_tier_tokens = 0;  // what the tier head asks for
+  double suites_realized = 0, suites_oracle = 0;  // exact match, mean of the four measured kinds
+  double mean_tier_tokens = 0;                    // what the tier head asks for
   double distinct = 0;  // mean (1 - cosine) between maps of different questions on one picture
 };
+
+// Relevance of the realizer's logits [Q,g,g] among cells of the picture (inside: [Q,g,g] bool).
+at::Tensor visible_relevance(const at::Tensor& logits, const at::Tensor& inside);
 
 // Greedy decoding at `budget` tokens for every question of the pool.
 Evaluation evaluate(const tiny::RealizerNet& realizer, const tiny::Tensors& look,

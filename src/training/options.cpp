@@ -29,6 +29,8 @@ void each(Struct& o, const Visit& visit) {
   visit("words", o.words);
   visit("pictures", o.pictures);
   visit("questions", o.questions);
+  visit("taught", o.taught);
+  visit("groups", o.groups);
   visit("accumulate", o.accumulate);
   visit("reading", o.reading);
   visit("joint", o.joint);
@@ -65,6 +67,8 @@ void check(const Options& o) {
           "canvas must be a power of two from 64 to 1024");
   require(o.pictures >= 1 && o.questions >= 1 && o.accumulate >= 1 && o.slots >= 1,
           "pictures, questions, accumulate and slots start at 1");
+  require(o.taught >= 0 && o.taught <= o.questions, "taught must lie between 0 and questions");
+  require(o.groups >= 1, "groups starts at 1");
   require(o.pictures % o.accumulate == 0, "accumulate must divide pictures");
   require(o.budget_low >= 4 && o.budget_low <= o.budget_high && o.budget_high <= 4096,
           "budgets must satisfy 4 <= budget_low <= budget_high <= 4096");

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -137,6 +138,40 @@ TEST(Training, AWarmStartContinuesFromGivenWeights) {
   EXPECT_TRUE(same_weights(first.out + "/weights", second.out + "/weights"));
 }
 
+TEST(Training, GroupsOfLikeLengthGiveTheGradientOfTheWholeBatch) {
+  double norms[2];
+  for (int groups : {1, 3}) {
+    Options o = tiny_options("groups" + std::to_string(groups));
+    o.steps = 1;
+    o.reading = 0;
+    o.groups = groups;
+    o.glyph_weight = 0;
+    o.report_seconds = 0;
+    train(o, kDigits, kQuiet);
+    norms[groups / 3] = mean_loss(o, "answer_norm", 0, 1);
+  }
+  EXPECT_GT(norms[0], 0);
+  EXPECT_NEAR(norms[0], norms[1], 1e-3 * norms[0]);
+}
+
+TEST(Training, QuestionsThatDoNotTeachTheRealizerStillGetItsMaps) {
+  double answers[2], looks[2];
+  for (int taught : {0, 1}) {
+    Options o = tiny_options("taught" + std::to_string(taught));
+    o.steps = 1;
+    o.reading = 0;
+    o.own_maps = o.own_maps_start = 1;
+    o.taught = taught;
+    o.words = 0.5F;  // else both questions of a picture are the same
+    o.report_seconds = 0;
+    train(o, kDigits, kQuiet);
+    answers[taught] = mean_loss(o, "answer_norm", 0, 1);
+    looks[taught] = mean_loss(o, "look_norm", 0, 1);
+  }
+  EXPECT_NEAR(answers[0], answers[1], 1e-3 * answers[0]);  // the same tokens were chosen
+  EXPECT_GT(std::abs(looks[0] - looks[1]), 1e-3 * looks[0]);
+}
+
 TEST(TrainingOptions, SurviveJsonAndRefuseUnknownKeys) {
   Options o = tiny_options("json");
   o.own_maps = 0.25F;
@@ -145,6 +180,8 @@ TEST(TrainingOptions, SurviveJsonAndRefuseUnknownKeys) {
   EXPECT_THROW(options_from_json(R"({"minuts": 3})"), Error);
   EXPECT_THROW(options_from_json(R"({"minutes": "long"})"), Error);
   EXPECT_THROW(options_from_json(R"({"canvas": 100})"), Error);
+  EXPECT_THROW(options_from_json(R"({"questions": 4, "taught": 5})"), Error);
+  EXPECT_THROW(options_from_json(R"({"groups": 0})"), Error);
 }
 
 }  // namespace

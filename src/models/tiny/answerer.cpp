@@ -2,11 +2,15 @@
 
 #include <cmath>
 
+#include "arrcoc/realizing.h"
+
 namespace arrcoc::tiny {
 namespace {
 
 constexpr int kPixels = 768;  // 16 * 16 * 3
-constexpr int kWaves = 11;    // wavelengths 16, 32, ... 16384 native pixels
+constexpr int kWide = kPatch + 2 * kMargin;
+constexpr int kRing = kWide * kWide - kPatch * kPatch;  // pixels of the margin
+constexpr int kWaves = 11;  // wavelengths 16, 32, ... 16384 native pixels
 constexpr int kPlace = 4 * kWaves + 6 + 6;
 
 // Adds the look's own numbers as they are and as waves, so that neighbours at any scale are easy to
@@ -22,6 +26,16 @@ Tensor place_features(const Look& look) {
   return at::cat({waves(x, 16, kWaves), waves(y, 16, kWaves), waves(look.scale, 2, 3), plain}, -1);
 }
 
+// Margin of patches [Q,N,24,24] as [Q,N,320]: above, below, left, right.
+Tensor ring_of(const Tensor& wide) {
+  const int64_t q = wide.size(0), n = wide.size(1), far = kMargin + kPatch;
+  const auto flat = [&](const Tensor& part) { return part.reshape({q, n, -1}); };
+  Tensor middle = wide.narrow(2, kMargin, kPatch);
+  return at::cat({flat(wide.narrow(2, 0, kMargin)), flat(wide.narrow(2, far, kMargin)),
+                  flat(middle.narrow(3, 0, kMargin)), flat(middle.narrow(3, far, kMargin))},
+                 2);
+}
+
 }  // namespace
 
 Answerer::Answerer(const Shape& shape) : shape_(shape) {
@@ -29,6 +43,8 @@ Answerer::Answerer(const Shape& shape) : shape_(shape) {
   const float gain = 1 / std::sqrt(2.0F * static_cast<float>(shape.encoder_layers + 1));
   // Pixels as they are and after per-patch contrast normalisation: faint print reads the same.
   patch_ = Linear(layout_, "patch", 2 * kPixels, d);
+  // Letters reach over the patch's edge: brightness of the pixels around, at the same contrast.
+  ring_ = layout_.add("ring", {d, kRing}, Init::normal, 0.02F);
   patch2_ = Linear(layout_, "patch2", d, d);
   place_ = Linear(layout_, "place", kPlace, d);
   symbols_ = layout_.add("symbols", {kSymbols, d}, Init::normal, 0.5F);
@@ -58,11 +74,19 @@ Answerer::Answerer(const Shape& shape) : shape_(shape) {
 
 Memory Answerer::encode(const Tensors& w, const Look& look, at::ScalarType type) const {
   const int64_t n = look.patches.size(1), t = look.question.size(1);
-  Tensor pixels = look.patches.to(type).div(127.5).sub(1);
+  Tensor wide = look.patches.view({look.patches.size(0), n, kWide, kWide, 3});
+  Tensor pixels = wide.narrow(2, kMargin, kPatch)
+                      .narrow(3, kMargin, kPatch)
+                      .to(type)
+                      .div(127.5)
+                      .sub(1)
+                      .reshape({look.patches.size(0), n, kPixels});
   Tensor mean = pixels.mean({2}, true);
   Tensor flat = pixels - mean;
-  Tensor contrast = flat / flat.square().mean({2}, true).add(1e-3).sqrt();
-  Tensor h = patch_(w, at::cat({pixels, contrast}, 2));
+  Tensor deviation = flat.square().mean({2}, true).add(1e-3).sqrt();
+  Tensor around = ring_of(wide.to(type).mean({4})).div(127.5).sub(1);
+  Tensor h = patch_(w, at::cat({pixels, flat / deviation}, 2)) +
+             at::linear((around - mean) / deviation, w[ring_]);
   h = h + patch2_(w, at::gelu(h));
   Tensor where = place_features(look).to(type);
   h = h + place_(w, where);

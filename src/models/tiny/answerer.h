@@ -11,7 +11,7 @@ namespace arrcoc::tiny {
 
 // What the answerer sees of Q questions. Everything on one device.
 struct Look {
-  Tensor patches;    // [Q,N,768] uint8, each patch [16][16][3]
+  Tensor patches;    // [Q,N,1728] uint8, each patch with its margin [24][24][3]
   Tensor centre;     // [Q,N,2] float: x, y in native pixels
   Tensor scale;      // [Q,N] float: log2(native pixels per patch pixel)
   Tensor relevance;  // [Q,N] float in [0,1]; zero when not known
@@ -55,7 +55,7 @@ class Answerer {
   Shape shape_;
   Layout layout_;
   Linear patch_, patch2_, place_;
-  int symbols_, question_places_, answer_places_;
+  int ring_, symbols_, question_places_, answer_places_;
   std::vector<Layer> layers_;
   Linear level_, quality_, gate_;
   Layer context_;

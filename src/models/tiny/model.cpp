@@ -104,10 +104,10 @@ Opinion TinyModel::look(const Picture& picture, const Tensor& frame,
   Opinion out;
   out.relevance = knowing::map_shape(picture, frame, kCellHeight);
   // Cells beyond the picture (the canvas is a multiple of 32 pixels) are left out.
-  Tensor map = at::sigmoid(judged.relevance[0])
-                   .narrow(0, 0, out.relevance.rows)
-                   .narrow(1, 0, out.relevance.cols)
-                   .contiguous();
+  Tensor map =
+      relevance_of(
+          judged.relevance.narrow(1, 0, out.relevance.rows).narrow(2, 0, out.relevance.cols))
+          .contiguous();
   out.relevance.values.assign(map.data_ptr<float>(), map.data_ptr<float>() + map.numel());
   copy_to(judged.tier[0], out.tier);
   copy_to(judged.tensions[0], out.tensions);
@@ -135,7 +135,7 @@ Answer TinyModel::answer(const TokenSequence& tokens, const Geometry& geometry,
       at::tensor({static_cast<float>(geometry.width), static_cast<float>(geometry.height)},
                  at::kFloat)
           .view({1, 2});
-  look.patches = tokens.pixels.permute({0, 2, 3, 1}).reshape({1, n, 768});
+  look.patches = tokens.around.permute({0, 2, 3, 1}).reshape({1, n, -1});
   look.centre = tokens.centre.unsqueeze(0) * look.extent.unsqueeze(1);
   look.scale = tokens.scale.unsqueeze(0);
   look.relevance = tokens.relevance.unsqueeze(0);

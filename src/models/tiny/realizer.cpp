@@ -41,6 +41,12 @@ Tensor repeat_rows(const Tensor& x, int64_t repeat) {
 
 }  // namespace
 
+Tensor relevance_of(const Tensor& logits) {
+  Tensor z = logits.to(at::kFloat);
+  Tensor top = z.amax({1, 2}, true);
+  return at::sigmoid(top) * (z - top).exp();
+}
+
 RealizerNet::Axial::Axial(Layout& layout, const std::string& name, int64_t width, int heads,
                           int64_t hidden, float gain)
     : norm1(layout, name + ".norm1", width),
