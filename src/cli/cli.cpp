@@ -41,6 +41,7 @@ int dispatch(int argc, char** argv) {
   add_info(app);
   add_models(app);
   add_synth(app);
+  add_train(app);
   // libtorch counts physical cores only and would leave half of a small machine idle.
   int threads = static_cast<int>(std::thread::hardware_concurrency());
   app.add_option("--threads", threads, "threads for tensor work")->check(CLI::Range(1, 1024));

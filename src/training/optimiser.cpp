@@ -50,6 +50,10 @@ tiny::Tensors FlatWeights::tensors(at::ScalarType type) const { return split(fla
 
 tiny::Tensors FlatWeights::on_cpu() const { return split(flat_.detach().to(at::kCPU).clone()); }
 
+at::Tensor FlatWeights::gradient_or_zeros() const {
+  return flat_.grad().defined() ? flat_.grad() : at::zeros_like(flat_.detach());
+}
+
 void FlatWeights::forget_gradient() {
   if (flat_.grad().defined()) flat_.mutable_grad() = Tensor();
 }

@@ -19,6 +19,8 @@ class FlatWeights {
   tiny::Tensors on_cpu() const;
 
   at::Tensor gradient() const { return flat_.grad(); }
+  at::Tensor gradient_or_zeros() const;
+  void replace_gradient(const at::Tensor& gradient) { flat_.mutable_grad() = gradient; }
   void forget_gradient();
   // One AdamW step (0.9, 0.95, 1e-8) with the gradient times `factor` (a tensor on the device, so
   // that clipping never waits). Gradients that are not finite count as zero.

@@ -29,6 +29,7 @@
 #include "training/evaluate.h"
 #include "training/losses.h"
 #include "training/optimiser.h"
+#include "training/parallel.h"
 #include "training/pool.h"
 #include "training/prefetch.h"
 
@@ -133,8 +134,16 @@ class Trainer {
   Sample make(uint64_t ticket) const;
   void fill_held_out();
   void refresh();
-  std::vector<int> choose(const Plan& plan, Dice& dice) const;
-  void step(const Plan& wanted, Dice& dice);
+  void take_in(const std::vector<std::shared_ptr<const Sample>>& samples);
+  std::vector<int> choose(const Plan& plan, int part, Dice& dice) const;
+  void step(const Plan& wanted, int part, Dice& dice);
+  bool own_slot(int slot) const {
+    return slot % options_.accumulate % together_->world() == together_->rank();
+  }
+  int slot_of(uint64_t ticket) const {
+    return static_cast<int>(ticket % static_cast<uint64_t>(options_.slots));
+  }
+  double agreed_progress();
   Tensor look(const Batch& batch, bool maps_wanted, Dice& dice);
   std::vector<std::vector<Cell>> cells_for(const Plan& plan, const Batch& batch, const Tensor& maps,
                                            Dice& dice) const;
@@ -144,6 +153,7 @@ class Trainer {
   void answer(const Plan& plan, const Batch& batch, const Tensor& maps, Dice& dice);
   void answer_part(const Plan& plan, const Batch& part, const std::vector<std::vector<Cell>>& cells,
                    const Share& share, Dice& dice);
+  bool add_up(FlatWeights& weights);
   void update(const Plan& plan);
   void report(double progress);
   void evaluate_and_save();
@@ -158,6 +168,7 @@ class Trainer {
   Say say_;
   at::Device device_;
   at::ScalarType type_;
+  std::unique_ptr<Together> together_;
   tiny::RealizerNet realizer_;
   tiny::Answerer answerer_;
   std::unique_ptr<FlatWeights> look_weights_, answer_weights_;
@@ -187,10 +198,19 @@ Trainer::Trainer(const Options& options, const SceneSource& source, Say say)
       say_(std::move(say)),
       device_(device_of(options.device)),
       type_(device_.is_cuda() ? at::kBFloat16 : at::kFloat),
+      together_(Together::from_environment(device_)),
       realizer_(shape_of(options)),
       answerer_(shape_of(options)),
       pool_(options.slots, options.canvas, device_, type_),
       held_out_(options.held_out, options.canvas, device_, type_) {
+  if (options.accumulate % together_->world() != 0)
+    throw Error(ErrorCode::bad_argument, "accumulate (" + std::to_string(options.accumulate) +
+                                             ") must be a multiple of the " +
+                                             std::to_string(together_->world()) +
+                                             " processes, which share a step's parts");
+  if (together_->world() > 1 && options.fresh == 0)
+    throw Error(ErrorCode::bad_argument,
+                "several processes must take as many fresh pictures a step: set fresh");
   tiny::Tensors look_first, answer_first;
   if (options.init.empty()) {
     look_first = realizer_.layout().initial(options.seed * 2);
@@ -205,6 +225,11 @@ Trainer::Trainer(const Options& options, const SceneSource& source, Say say)
 }
 
 Sample Trainer::make(uint64_t ticket) const {
+  if (ticket < kHeldOut && !own_slot(slot_of(ticket))) {
+    Sample foreign;  // another process makes it
+    foreign.ticket = ticket;
+    return foreign;
+  }
   Dice dice(options_.seed, ticket);
   for (int tries = 0; tries < 32; ++tries) {
     const bool small = dice.chance(options_.small);
@@ -223,6 +248,7 @@ Sample Trainer::make(uint64_t ticket) const {
 }
 
 void Trainer::fill_held_out() {
+  if (together_->rank() != 0) return;  // only the first process measures and writes
   const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
   Prefetch prefetch([this](uint64_t ticket) { return make(ticket); }, kHeldOut, threads,
                     options_.held_out);
@@ -241,17 +267,28 @@ void Trainer::refresh() {
   const int most =
       options_.fresh > 0 && filled_ >= first ? options_.fresh : std::max(least, options_.pictures);
   const auto samples = prefetch_->take(least, std::min(most, options_.slots));
-  std::vector<int> slots;
-  for (const auto& sample : samples)
-    slots.push_back(static_cast<int>(sample->ticket % static_cast<uint64_t>(options_.slots)));
-  pool_.put(slots, samples);
-  tickets_ += samples.size();
+  take_in(samples);
   filled_ = static_cast<int>(std::min<uint64_t>(tickets_, static_cast<uint64_t>(options_.slots)));
 }
 
-std::vector<int> Trainer::choose(const Plan& plan, Dice& dice) const {
+void Trainer::take_in(const std::vector<std::shared_ptr<const Sample>>& samples) {
+  std::vector<int> slots;
+  std::vector<std::shared_ptr<const Sample>> own;
+  for (const auto& sample : samples) {
+    const int slot = slot_of(sample->ticket);
+    if (!own_slot(slot)) continue;
+    slots.push_back(slot);
+    own.push_back(sample);
+  }
+  pool_.put(slots, own);
+  tickets_ += samples.size();
+}
+
+// Part p of a step draws from slots p, p + accumulate, ...: a process needs only the pictures of
+// its own parts, and as many processes as parts do what one process does part after part.
+std::vector<int> Trainer::choose(const Plan& plan, int part, Dice& dice) const {
   std::vector<int> candidates;
-  for (int slot = 0; slot < filled_; ++slot) {
+  for (int slot = part; slot < filled_; slot += options_.accumulate) {
     const Geometry& g = pool_.sample(slot).geometry;
     if (plan.mode != Plan::dense || std::max(g.width, g.height) <= options_.canvas / 2)
       candidates.push_back(slot);
@@ -413,20 +450,42 @@ void Trainer::answer(const Plan& plan, const Batch& batch, const Tensor& maps, D
   }
 }
 
-void Trainer::step(const Plan& wanted, Dice& dice) {
+void Trainer::step(const Plan& wanted, int part, Dice& dice) {
   Plan plan = wanted;
-  std::vector<int> slots = choose(plan, dice);
+  std::vector<int> slots = choose(plan, part, dice);
   if (slots.empty()) {  // no small picture in the pool
     plan.mode = Plan::full;
-    slots = choose(plan, dice);
+    slots = choose(plan, part, dice);
   }
   const Batch batch = draw(pool_, slots, options_.questions, options_.words, dice);
   const bool own = plan.mode == Plan::full && plan.own_maps > 0;
   Tensor maps;
   if (plan.mode != Plan::dense) maps = look(batch, own, dice);
   if (!options_.freeze_answerer) answer(plan, batch, maps, dice);
-  questions_ += static_cast<int64_t>(batch.size());
+  questions_ += static_cast<int64_t>(batch.size()) * together_->world();
   drawn_ += static_cast<int64_t>(slots.size());
+}
+
+// Adds the gradients of all processes; false when none has one (dense steps do not look).
+bool Trainer::add_up(FlatWeights& weights) {
+  if (together_->world() == 1) return weights.gradient().defined();
+  Tensor having = at::full({1}, weights.gradient().defined() ? 1.0 : 0.0,
+                           at::TensorOptions(device_).dtype(at::kFloat));
+  together_->sum(having);
+  if (having.item<float>() == 0) return false;
+  Tensor gradient = weights.gradient_or_zeros();
+  together_->sum(gradient);
+  weights.replace_gradient(gradient);
+  return true;
+}
+
+// The first process' clock counts, so that all end at the same step.
+double Trainer::agreed_progress() {
+  if (together_->world() == 1) return progress();
+  Tensor mine = at::full({1}, together_->rank() == 0 ? progress() : 0.0,
+                         at::TensorOptions(device_).dtype(at::kDouble));
+  together_->sum(mine);
+  return mine.item<double>();
 }
 
 void Trainer::update(const Plan& plan) {
@@ -434,7 +493,7 @@ void Trainer::update(const Plan& plan) {
   for (auto& [weights, rate, name] :
        {std::tuple{look_weights_.get(), options_.realizer_rate, "look_norm"},
         std::tuple{answer_weights_.get(), options_.rate, "answer_norm"}}) {
-    if (!weights->gradient().defined()) continue;
+    if (!add_up(*weights)) continue;
     Tensor norm;
     const Tensor factor = clip_factor({weights}, options_.clip, &norm);
     window_.add(name, norm);
@@ -603,10 +662,7 @@ Report Trainer::run() {
   for (uint64_t left = again; left > 0;) {
     const int part = static_cast<int>(std::min<uint64_t>(left, 64));
     const auto samples = prefetch_->take(part, part);
-    std::vector<int> where;
-    for (const auto& sample : samples) where.push_back(static_cast<int>(sample->ticket % slots));
-    pool_.put(where, samples);
-    tickets_ += samples.size();
+    take_in(samples);
     left -= samples.size();
   }
   filled_ = static_cast<int>(again);
@@ -620,21 +676,28 @@ Report Trainer::run() {
   last_report_ = last_evaluation_ = now();
   reported_tickets_ = tickets_;
 
-  while (progress() < 1) {
+  const bool first = together_->rank() == 0;
+  for (double at = agreed_progress(); at < 1; at = agreed_progress()) {
     refresh();
     Dice dice(options_.seed, static_cast<uint64_t>(steps_), 1);
-    const Plan plan = plan_of(options_, progress(), dice);
-    for (int part = 0; part < options_.accumulate; ++part) step(plan, dice);
+    const Plan plan = plan_of(options_, at, dice);
+    for (int part = together_->rank(); part < options_.accumulate; part += together_->world()) {
+      Dice own(options_.seed, static_cast<uint64_t>(steps_), 2 + static_cast<uint64_t>(part));
+      step(plan, part, own);
+    }
     update(plan);
     ++steps_;
+    if (!first) continue;
     if (now() - last_report_ > options_.report_seconds) report(progress());
     const bool due = options_.evaluate_steps > 0
                          ? steps_ % options_.evaluate_steps == 0
                          : now() - last_evaluation_ > options_.evaluate_seconds;
     if (due && progress() < 1) evaluate_and_save();
   }
-  report(progress());
-  evaluate_and_save();
+  if (first) {
+    report(progress());
+    evaluate_and_save();
+  }
   report_.steps = steps_;
   report_.questions = questions_;
   report_.seconds = elapsed();
