@@ -178,7 +178,7 @@ Sheet id_card(Context& c) {
               : page.text(std::max(x + tab, key.end + size * 0.5F), y, row.value, value);
     page.ask({"card.field",
               {{"key", r.chance(0.5F) ? row.key : lower(row.key)}},
-              row.value,
+              row.key == "Height" ? figure(row.value) : row.value,
               {shown},
               {key.box},
               Level::simple,
@@ -334,7 +334,8 @@ Sheet nutrition_label(Context& c) {
   const Run serving_key = page.text(x, y, "Serving size ", body);
   const std::string serving = std::to_string(r.between(15, 90)) + " g";
   const Run serving_run = page.text(serving_key.end, y, serving, body);
-  page.ask({"label.serving", {}, serving, {serving_run}, {serving_key.box}, Level::simple, 1});
+  page.ask(
+      {"label.serving", {}, figure(serving), {serving_run}, {serving_key.box}, Level::simple, 1});
   y += size * 1.4F;
   const Run per_key = page.text(x, y, "Servings per package ", body);
   const Run per = page.text(per_key.end, y, std::to_string(r.between(1, 16)), body);
@@ -368,7 +369,7 @@ Sheet nutrition_label(Context& c) {
     const Run value = page.text(name.end + size * 0.5F, y, text, body);
     page.ask({"label.amount",
               {{"key", lower(row.name)}},
-              text,
+              figure(text),
               {value},
               {name.box},
               Level::simple,

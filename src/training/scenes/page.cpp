@@ -96,7 +96,8 @@ Run Page::text(float x, float baseline, const std::string& text, const Style& st
     }
     x += step;
   }
-  run.end = x;
+  // Where the next piece may start: slanted letters reach past their advance.
+  run.end = inked ? std::max(x, run.box.x1) : x;
   if (!inked) run.box = {run.start, baseline - 1, run.start + 1, baseline};
   if (inked) texts.push_back({run.box, text});
   return run;

@@ -5,6 +5,7 @@
 #include "training/scenes/backdrop.h"
 #include "training/scenes/layouts.h"
 #include "training/scenes/phrases.h"
+#include "training/scenes/things.h"
 #include "training/scenes/words.h"
 
 namespace arrcoc::scenes {
@@ -128,7 +129,7 @@ Sheet signs(Context& c) {
       if (what == "road sign")
         page.ask({"sign.distance",
                   {{"town", title_case(lower(runs[0].text))}},
-                  runs[1].text,
+                  figure(runs[1].text),
                   {runs[1]},
                   {runs[0].box},
                   Level::medium,
@@ -168,7 +169,7 @@ Sheet signs(Context& c) {
   }
   if (page.asks.empty()) return signs(c);
   if (std::find(asked.begin(), asked.end(), std::string("speed limit sign")) == asked.end())
-    page.ask({"sign.limit", {}, "none", {}, {}, Level::simple, 0.3F});
+    page.ask({"sign.limit", {}, "none", {}, {}, Level::simple, 0.08F});
   return sheet;
 }
 
@@ -391,15 +392,14 @@ Sheet zoo(Context& c) {
   const float W = static_cast<float>(w), H = static_cast<float>(h);
   page.canvas.gradient(0, 0, W, H * 0.5F, {160, 200, 230}, {200, 220, 200});
   page.canvas.gradient(0, H * 0.5F, W, H, {130, 160, 90}, {150, 130, 90});
-  std::vector<int> animals;
-  for (int i : c.library.usable(c.options.held_back))
-    if (c.library.cutouts()[static_cast<size_t>(i)].group == "animal") animals.push_back(i);
-  r.shuffle(animals);
   const int n = r.between(2, 4);
+  const auto animals = unlike_cutouts(c, static_cast<size_t>(n), "animal");
+  std::vector<std::string> present;
   const float cell = W / n;
   const Family& family = c.family(r.pick({"sans", "serif", "display"}));
   for (int i = 0; i < n && i < static_cast<int>(animals.size()); ++i) {
-    const Cutout& cut = c.library.cutouts()[static_cast<size_t>(animals[static_cast<size_t>(i)])];
+    const Cutout& cut = *animals[static_cast<size_t>(i)];
+    present.push_back(cut.name);
     const float s = std::floor(std::min(cell * 0.6F, H * 0.34F) * r.real(0.8F, 1.0F)),
                 x = std::floor(cell * (i + 0.5F) - s / 2), y = std::floor(H * 0.56F - s);
     const Run animal = page.item({x, y, x + s, y + s}, cut.name);
@@ -428,7 +428,7 @@ Sheet zoo(Context& c) {
     page.ask(
         {"zoo.home", {{"animal", cut.name}}, home, {home_run}, {animal.box}, Level::medium, 1});
     page.ask({"zoo.age",
-              {{"animal", r.chance(0.5F) ? cut.name : pet}},
+              {{"whom", r.chance(0.5F) ? "the " + cut.name : pet}},
               age,
               {age_run},
               {animal.box, pet_run.box},
@@ -461,10 +461,17 @@ Sheet zoo(Context& c) {
           page.text(px + 8, py + size * 6.9F, std::to_string(r.between(3, 30) * 10) + " g", fine);
       page.ask({"zoo.brand", {}, brand, {brand_run}, {}, Level::medium, 1});
       page.ask({"zoo.ingredient", {}, parts[0], {first}, {key.box}, Level::complex, 1.2F});
-      page.ask({"zoo.weight", {}, weight.text, {weight}, {brand_run.box}, Level::medium, 1});
+      page.ask(
+          {"zoo.weight", {}, figure(weight.text), {weight}, {brand_run.box}, Level::medium, 1});
     }
   }
-  page.ask({"zoo.name", {{"animal", "unicorn keeper"}}, "none", {}, {}, Level::medium, 0.2F});
+  page.ask({"zoo.name",
+            {{"animal", absent_cutout(c, present, "animal")}},
+            "none",
+            {},
+            {},
+            Level::medium,
+            0.3F});
   return sheet;
 }
 

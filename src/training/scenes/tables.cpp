@@ -396,7 +396,7 @@ Sheet invoice(Context& c) {
     const Run qty = page.text(q_x, y, std::to_string(n), body, Align::right);
     const Run unit = page.text(p_x, y, money(price, true), body, Align::right);
     const Run sum = page.text(a_x, y, money(price * n, true), body, Align::right);
-    page.ask({"receipt.price",
+    page.ask({n > 1 ? "receipt.line" : "receipt.price",
               {{"item", item}},
               money(price * n, true),
               {sum},
@@ -410,8 +410,8 @@ Sheet invoice(Context& c) {
               {name.box},
               Level::medium,
               1.5F / count});
-    page.ask({"table.cell",
-              {{"row", item}, {"col", "unit price"}},
+    page.ask({"receipt.unit",
+              {{"item", item}},
               money(price, true),
               {unit},
               {name.box},
