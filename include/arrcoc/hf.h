@@ -109,6 +109,10 @@ class HfModel {
   static std::shared_ptr<const HfModel> open(const std::string& folder,
                                              const LoadOptions& options = {},
                                              std::shared_ptr<const Tokenizer> tokenizer = nullptr);
+  // The model that a config.json describes with random weights, made on the device without a file:
+  // to measure speed and memory. It has no tokenizer.
+  static std::shared_ptr<const HfModel> random(const std::string& config,
+                                               const LoadOptions& options = {}, uint64_t seed = 0);
   ~HfModel();
 
   std::string family() const;

@@ -55,11 +55,8 @@ class Decoder {
     Norm q_norm, k_norm;
     GatedMlp mlp;
   };
-  struct Angles {
-    at::Tensor cosine, sine;  // [B,1,L,D/2]
-  };
-  Angles angles(const at::Tensor& positions) const;
-  at::Tensor attend(const Layer& layer, const at::Tensor& x, const Angles& angles, size_t index,
+  Turn turn(const at::Tensor& positions) const;  // for [B,L,H,D]
+  at::Tensor attend(const Layer& layer, const at::Tensor& x, const Turn& turn, size_t index,
                     Cache* cache, AttentionProbe* probe) const;
   void remember(Cache& cache, size_t index, const at::Tensor& keys, const at::Tensor& values) const;
 

@@ -62,6 +62,34 @@ int64_t draw(const at::Tensor& logits, const GenerateOptions& options, double ch
   return order[count - 1];
 }
 
+namespace {
+
+// Chooses the next token and writes it down. Only three numbers leave the device when the likeliest
+// token is wanted.
+int64_t note(const at::Tensor& logits, const GenerateOptions& options, double chance,
+             Generation& out) {
+  at::Tensor log_share = at::log_softmax(logits, -1);
+  at::Tensor best =
+      options.temperature > 0
+          ? at::full({1}, draw(logits.to(at::kCPU), options, chance), at::kLong).to(logits.device())
+          : logits.argmax().reshape({1});
+  at::Tensor entropy = -(log_share.exp() * log_share).nansum();
+  at::Tensor numbers =
+      at::cat({best.to(at::kDouble), log_share.index_select(0, best).to(at::kDouble),
+               entropy.to(at::kDouble).reshape({1})})
+          .to(at::kCPU);
+  const double* number = numbers.data_ptr<double>();
+  if (!std::isfinite(number[1])) {
+    throw Error(ErrorCode::numeric, "the language model's output is not a number");
+  }
+  out.ids.push_back(static_cast<int64_t>(number[0]));
+  out.probability.push_back(static_cast<float>(std::exp(number[1])));
+  out.entropy.push_back(static_cast<float>(number[2]));
+  return out.ids.back();
+}
+
+}  // namespace
+
 Generation generate(const Vlm& model, const Prompt& prompt, const GenerateOptions& options) {
   check(options);
   if (prompt.embeds.size(0) != 1) {
@@ -87,16 +115,8 @@ Generation generate(const Vlm& model, const Prompt& prompt, const GenerateOption
   out.attention = visual_attention(probe, prompt);
   int64_t position = prompt.next_position();
   for (int64_t step = 0;; ++step, ++position) {
-    at::Tensor logits = decoder.logits(hidden.select(1, hidden.size(1) - 1))[0].to(at::kCPU);
-    at::Tensor log_share = at::log_softmax(logits, -1);
-    int64_t id = draw(logits, options, uniform(engine));
-    float certainty = log_share[id].item<float>();
-    if (!std::isfinite(certainty)) {
-      throw Error(ErrorCode::numeric, "the language model's output is not a number");
-    }
-    out.ids.push_back(id);
-    out.probability.push_back(std::exp(certainty));
-    out.entropy.push_back(-(log_share.exp() * log_share).nansum().item<float>());
+    at::Tensor logits = decoder.logits(hidden.select(1, hidden.size(1) - 1))[0];
+    int64_t id = note(logits, options, uniform(engine), out);
     out.stopped = std::count(options.stop.begin(), options.stop.end(), id) > 0;
     bool wanted = !options.on_token || options.on_token(id);
     if (out.stopped || !wanted || step + 1 >= options.max_new_tokens) return out;
