@@ -133,6 +133,12 @@ class Trainer {
  private:
   Sample make(uint64_t ticket) const;
   void fill_held_out();
+  // Whose turn it is when they alternate.
+  enum class Turn { both, realizer, answerer };
+  Turn turn() const {
+    if (options_.alternate == 0) return Turn::both;
+    return steps_ / options_.alternate % 2 == 0 ? Turn::realizer : Turn::answerer;
+  }
   void refresh();
   void take_in(const std::vector<std::shared_ptr<const Sample>>& samples);
   std::vector<int> choose(const Plan& plan, int part, Dice& dice) const;
@@ -222,6 +228,15 @@ Trainer::Trainer(const Options& options, const SceneSource& source, Say say)
   }
   look_weights_ = std::make_unique<FlatWeights>(realizer_.layout(), look_first, device_);
   answer_weights_ = std::make_unique<FlatWeights>(answerer_.layout(), answer_first, device_);
+  for (const std::string& prefix : options.freeze)
+    if (look_weights_->freeze("realizer.", {prefix}) +
+            answer_weights_->freeze("answerer.", {prefix}) ==
+        0)
+      throw Error(ErrorCode::bad_argument, "freeze: no tensor's name starts with '" + prefix + "'");
+  look_weights_->freeze("realizer.", options.freeze);
+  answer_weights_->freeze("answerer.", options.freeze);
+  realizer_.set_recompute(options.recompute);
+  answerer_.set_recompute(options.recompute);
 }
 
 Sample Trainer::make(uint64_t ticket) const {
@@ -342,7 +357,7 @@ Tensor Trainer::look(const Batch& batch, bool maps_wanted, Dice& dice) {
     }
     maps = maps.flatten(0, 1).to(at::kCPU).contiguous();
   }
-  if (options_.freeze_realizer) return maps;
+  if (options_.freeze_realizer || turn() == Turn::answerer) return maps;
   const LookLosses losses = look_losses(realizer_, w, features, judged, lesson, labels);
   Tensor loss = losses.relevance + losses.glyph + 0.2 * losses.text + 0.1 * losses.tier +
                 options_.sparsity * losses.tokens + 0.1 * losses.tensions;
@@ -461,7 +476,7 @@ void Trainer::step(const Plan& wanted, int part, Dice& dice) {
   const bool own = plan.mode == Plan::full && plan.own_maps > 0;
   Tensor maps;
   if (plan.mode != Plan::dense) maps = look(batch, own, dice);
-  if (!options_.freeze_answerer) answer(plan, batch, maps, dice);
+  if (!options_.freeze_answerer && turn() != Turn::realizer) answer(plan, batch, maps, dice);
   questions_ += static_cast<int64_t>(batch.size()) * together_->world();
   drawn_ += static_cast<int64_t>(slots.size());
 }
@@ -600,6 +615,15 @@ void Trainer::evaluate_and_save() {
   result["page_glyphs"] = e.all.page_glyphs;
   result["tier_tokens"] = e.mean_tier_tokens;
   result["distinct"] = e.distinct;
+  result["tier_share"] = e.tier_share;
+  result["tokens_by_complexity"] = e.tokens_by_complexity;
+  std::snprintf(text, sizeof text, "\n  tokens asked for: simple %.0f, medium %.0f, complex %.0f",
+                e.tokens_by_complexity[0], e.tokens_by_complexity[1], e.tokens_by_complexity[2]);
+  said += text;
+  for (const std::string& sign : collapses(e)) {
+    said += "\n  COLLAPSE: " + sign;
+    result["collapse"].push_back(sign);
+  }
   say_(said);
   log(line);
   last_evaluation_ = now();

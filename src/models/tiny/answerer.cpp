@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "arrcoc/realizing.h"
+#include "models/tiny/recompute.h"
 
 namespace arrcoc::tiny {
 namespace {
@@ -94,7 +95,12 @@ Memory Answerer::encode(const Tensors& w, const Look& look, at::ScalarType type)
   Tensor x = at::cat({h, asked}, 1);
   Tensor real = at::cat({look.real, look.question.ne(kPad)}, 1);
   Tensor mask = additive_mask(real, type);
-  for (const Layer& layer : layers_) x = layer(w, x, mask);
+  for (const Layer& layer : layers_) {
+    const auto part = [&layer, mask](const Tensors& w, const Tensor& x) {
+      return layer(w, x, mask);
+    };
+    x = recompute_ ? recomputed(part, w, x) : part(w, x);
+  }
 
   // Quality adapter: what is this token worth at its level, given the others?
   Tensor tokens = x.narrow(1, 0, n), words = x.narrow(1, n, t);

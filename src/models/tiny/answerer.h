@@ -31,6 +31,8 @@ class Answerer {
  public:
   explicit Answerer(const Shape& shape);
   const Layout& layout() const { return layout_; }
+  // Encoder layers keep their inputs only (see recompute.h).
+  void set_recompute(bool on) { recompute_ = on; }
 
   Memory encode(const Tensors& w, const Look& look, at::ScalarType type) const;
   // Logits of the characters in each token, [Q,n,kGlyphSlots,kSymbols] for states [Q,n,width].
@@ -54,6 +56,7 @@ class Answerer {
 
   Shape shape_;
   Layout layout_;
+  bool recompute_ = false;
   Linear patch_, patch2_, place_;
   int ring_, symbols_, question_places_, answer_places_;
   std::vector<Layer> layers_;

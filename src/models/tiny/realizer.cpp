@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "models/tiny/recompute.h"
+
 namespace arrcoc::tiny {
 namespace {
 
@@ -168,7 +170,11 @@ Judgement RealizerNet::judge(const Tensors& w, const PageFeatures& page, const T
   for (size_t i = 0; i < ask_blocks_.size(); ++i) {
     Tensor n = cross_norms_[i](w, x).view({q, rows * cols, d});
     x = x + cross_[i](w, n, cross_[i].remember(w, asked), word_mask).view({q, rows, cols, d});
-    x = ask_blocks_[i](w, x, row_mask, column_mask);
+    const auto part = [&block = ask_blocks_[i], row_mask, column_mask](const Tensors& w,
+                                                                       const Tensor& x) {
+      return block(w, x, row_mask, column_mask);
+    };
+    x = recompute_ ? recomputed(part, w, x) : part(w, x);
   }
   x = final_(w, x);
   Judgement out;

@@ -48,6 +48,8 @@ class RealizerNet {
  public:
   explicit RealizerNet(const Shape& shape);
   const Layout& layout() const { return layout_; }
+  // Question blocks keep their inputs only (see recompute.h).
+  void set_recompute(bool on) { recompute_ = on; }
 
   PageFeatures read(const Tensors& w, const Page& page, at::ScalarType type) const;
   // [.., cell] -> [.., kCellSlots, kSymbols] logits.
@@ -70,6 +72,7 @@ class RealizerNet {
   };
   Shape shape_;
   Layout layout_;
+  bool recompute_ = false;
   Conv stem1_, stem2_, stem3_, stem4_, stem5_, stem6_, word_;
   Norm norm2_, norm3_, norm5_, norm6_, word_norm_;
   Linear place_, narrow_, glyph_, text_;
