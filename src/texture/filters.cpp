@@ -216,7 +216,7 @@ at::Tensor local_moments(const at::Tensor& gray) {
   return box(area_pool(at::cat({gray, gray * gray}, 1), grid.rows, grid.cols), kLocalBox);
 }
 
-at::Tensor normalised_edge_ops(const at::Tensor& pair) {
+at::Tensor normalised_gradient_ops(const at::Tensor& pair) {
   const LocalGrid grid = local_grid(pair);
   const at::Tensor moments =
       stretch(box(area_pool(pair, grid.rows, grid.cols), kLocalBox), pair.size(2), pair.size(3));
@@ -224,12 +224,14 @@ at::Tensor normalised_edge_ops(const at::Tensor& pair) {
   const at::Tensor deviation =
       at::addcmul(moments.narrow(1, 1, 1), mean, mean, -1).clamp_min_(0).sqrt_().add_(0.02);
   const at::Tensor edges = gradients((pair.narrow(1, 0, 1) - mean).div_(deviation));
-  const at::Tensor m = magnitude(edges.narrow(1, 0, 1), edges.narrow(1, 1, 1));
-  return m / (m + 1.0);
+  return magnitude(edges.narrow(1, 0, 1), edges.narrow(1, 1, 1));
 }
 
 at::Tensor normalised_edges(const at::Tensor& gray) {
-  if (!has_cpu_kernel(gray)) return normalised_edge_ops(at::cat({gray, gray * gray}, 1));
+  if (!has_cpu_kernel(gray)) {
+    const at::Tensor m = normalised_gradient_ops(at::cat({gray, gray * gray}, 1));
+    return m / (m + 1.0);
+  }
   const at::Tensor in = gray.contiguous();
   const at::Tensor moments = local_moments(in);
   at::Tensor out = at::empty_like(in);

@@ -31,8 +31,8 @@ at::Tensor magnitude(const at::Tensor& a, const at::Tensor& b);
 // faint and strong print, which is what finds grey text on grey.
 at::Tensor normalised_edges(const at::Tensor& gray);
 
-// The same as plain tensor ops, from the values and their squares, [B,2,h,w].
-at::Tensor normalised_edge_ops(const at::Tensor& pair);
+// m itself as plain tensor ops, from the values and their squares, [B,2,h,w].
+at::Tensor normalised_gradient_ops(const at::Tensor& pair);
 
 // Means of values and of squares around each cell of a coarse grid, [B,1,h,w] -> [B,2,rows,cols].
 at::Tensor local_moments(const at::Tensor& gray);

@@ -104,8 +104,11 @@ at::Tensor full_ops(const at::Tensor& frames) {
   at::hypot_out(edges, all.narrow(1, 2, 1), all.narrow(1, 3, 1));
   part(out, Channel::highpass, 2).copy_(all.narrow(1, 4, 2));  // and lowpass
   all.narrow(1, 1, 1).square_();
-  part(out, Channel::edges_inverted, 1).copy_(normalised_edge_ops(all.narrow(1, 0, 2)));
-  part(out, Channel::saliency, 1).copy_(stretch(saliency(frames), h, w));
+  const at::Tensor m = normalised_gradient_ops(all.narrow(1, 0, 2));
+  at::Tensor normal = part(out, Channel::edges_inverted, 1);
+  at::div_out(normal, m, m + 1.0);
+  at::Tensor salient = part(out, Channel::saliency, 1);
+  at::upsample_bilinear2d_out(salient, saliency(frames), {h, w}, false);
   return out;
 }
 
