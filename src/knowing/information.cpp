@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 #include "arrcoc/knowing.h"
+#include "common/clones.h"
 #include "knowing/maps.h"
 #include "knowing/scorers.h"
 
@@ -23,6 +25,15 @@ Range cell_range(int64_t i, int64_t cells, int64_t pixels) {
   return {std::min(pixels, i * size), std::min(pixels, (i + 1) * size)};
 }
 
+// Luma of a row, as one of 256 values.
+ARRCOC_CLONES void luma_bins(const float* __restrict red, const float* __restrict green,
+                             const float* __restrict blue, int64_t w, uint8_t* __restrict out) {
+  for (int64_t x = 0; x < w; ++x) {
+    const float luma = 0.2126F * red[x] + 0.7152F * green[x] + 0.0722F * blue[x];
+    out[x] = static_cast<uint8_t>(std::clamp(static_cast<int>(luma * 255.0F + 0.5F), 0, 255));
+  }
+}
+
 // H = -sum p log2 p of a 256-bin luminance histogram, / 8 bits. A short cell at the border cannot
 // reach 8 bits: it is divided by what it can reach.
 class Shannon : public Scorer {
@@ -35,21 +46,24 @@ class Shannon : public Scorer {
     const float* green = red + h * w;
     const float* blue = green + h * w;
     Map out = like(sight.shape, 0.0F);
+    const std::vector<double> weighted = count_log_count(sight, out);
     at::parallel_for(0, out.rows, 4, [&](int64_t begin, int64_t end) {
-      std::array<int, 256> histogram{};
+      std::vector<Histogram> histograms(out.cols);
+      std::vector<uint8_t> bins(w);
       for (int64_t r = begin; r < end; ++r) {
         const Range ys = cell_range(r, out.rows, h);
+        for (Histogram& histogram : histograms) histogram.fill(0);
+        for (int64_t y = ys.first; y < ys.last; ++y) {
+          luma_bins(red + y * w, green + y * w, blue + y * w, w, bins.data());
+          for (int64_t c = 0; c < out.cols; ++c) {
+            const Range xs = cell_range(c, out.cols, w);
+            for (int64_t x = xs.first; x < xs.last; ++x) ++histograms[c][bins[x]];
+          }
+        }
         for (int64_t c = 0; c < out.cols; ++c) {
           const Range xs = cell_range(c, out.cols, w);
-          histogram.fill(0);
-          for (int64_t y = ys.first; y < ys.last; ++y) {
-            for (int64_t i = y * w + xs.first; i < y * w + xs.last; ++i) {
-              const float luma = 0.2126F * red[i] + 0.7152F * green[i] + 0.0722F * blue[i];
-              ++histogram[std::clamp(static_cast<int>(luma * 255.0F + 0.5F), 0, 255)];
-            }
-          }
-          const double n = static_cast<double>((ys.last - ys.first) * (xs.last - xs.first));
-          out.at(static_cast<int>(r), static_cast<int>(c)) = entropy(histogram, n);
+          const int64_t n = (ys.last - ys.first) * (xs.last - xs.first);
+          out.at(static_cast<int>(r), static_cast<int>(c)) = entropy(histograms[c], n, weighted);
         }
       }
     });
@@ -57,14 +71,30 @@ class Shannon : public Scorer {
   }
 
  private:
-  static float entropy(const std::array<int, 256>& histogram, double n) {
-    if (n <= 1) return 0;
-    double sum = 0;
-    for (int count : histogram) {
-      if (count > 0) sum += count * std::log2(static_cast<double>(count));
+  using Histogram = std::array<uint32_t, 256>;
+
+  // n log2 n for every count that a cell may hold.
+  static std::vector<double> count_log_count(const Sight& sight, const Map& shape) {
+    const Range ys = cell_range(0, shape.rows, sight.frame.size(1));
+    const Range xs = cell_range(0, shape.cols, sight.frame.size(2));
+    std::vector<double> out((ys.last - ys.first) * (xs.last - xs.first) + 1, 0.0);
+    for (size_t n = 2; n < out.size(); ++n) {
+      out[n] = static_cast<double>(n) * std::log2(static_cast<double>(n));
     }
-    return static_cast<float>(
-        std::max(0.0, (std::log2(n) - sum / n) / std::min(8.0, std::log2(n))));
+    return out;
+  }
+
+  // H = log2 n - sum(count log2 count) / n
+  static float entropy(const Histogram& histogram, int64_t n, const std::vector<double>& weighted) {
+    if (n <= 1) return 0;
+    double sum[4] = {0, 0, 0, 0};  // four chains of additions overlap
+    for (size_t i = 0; i < histogram.size(); i += 4) {
+      for (size_t k = 0; k < 4; ++k) sum[k] += weighted[histogram[i + k]];
+    }
+    const double count = static_cast<double>(n);
+    const double bits = std::log2(count);
+    const double used = bits - ((sum[0] + sum[1]) + (sum[2] + sum[3])) / count;
+    return static_cast<float>(std::max(0.0, used / std::min(8.0, bits)));
   }
 };
 
@@ -93,20 +123,39 @@ class Spectrum : public Scorer {
   }
 };
 
+ARRCOC_CLONES void point_row(const float* __restrict edges, const float* __restrict normal,
+                             const float* __restrict high, const float* __restrict away, float near,
+                             int64_t n, float* __restrict out) {
+  const auto at_most_one = [](float v) { return v < 1.0F ? v : 1.0F; };
+  for (int64_t i = 0; i < n; ++i) {
+    const float edge = edges[i] > normal[i] ? edges[i] : normal[i];
+    out[i] =
+        0.4F * at_most_one(edge) + 0.3F * at_most_one(std::fabs(high[i])) + near * (1.0F - away[i]);
+  }
+}
+
 // 0.4 max(edges, normalised edges) + 0.3 |highpass| + 0.3 (1 - distance to the nearest edge)
 class Points : public Scorer {
  public:
   Map score(const Sight& sight) const override {
     const Texture& t = sight.texture;
-    at::Tensor edges = t.has(Channel::edges)
-                           ? at::max(t.of(Channel::edges), t.of(Channel::edges_inverted))
-                           : t.of(Channel::gradient_magnitude);
-    at::Tensor sum = edges.clamp(0, 1) * 0.4;
-    if (t.has(Channel::highpass)) sum = sum + t.of(Channel::highpass).abs().clamp_max(1) * 0.3;
-    // Without the provider the distance field is all zero, which would read as "edges everywhere".
-    if (t.has(Channel::distance_field) && t.of(Channel::distance_field).max().item<float>() > 0) {
-      sum = sum + (1.0 - t.of(Channel::distance_field)) * 0.3;
+    if (!t.has(Channel::edges)) {
+      return to_map(t.of(Channel::gradient_magnitude).clamp(0, 1) * 0.4, sight.shape);
     }
+    const at::Tensor edges = t.of(Channel::edges).contiguous();
+    const at::Tensor normal = t.of(Channel::edges_inverted).contiguous();
+    const at::Tensor high = t.of(Channel::highpass).contiguous();
+    const at::Tensor away = t.of(Channel::distance_field).contiguous();
+    // Without the provider the distance field is all zero, which would read as "edges everywhere".
+    const float near = away.max().item<float>() > 0 ? 0.3F : 0.0F;
+    at::Tensor sum = at::empty_like(edges);
+    const int64_t w = edges.size(1);
+    at::parallel_for(0, edges.size(0), 16, [&](int64_t begin, int64_t end) {
+      const int64_t at = begin * w;
+      point_row(edges.data_ptr<float>() + at, normal.data_ptr<float>() + at,
+                high.data_ptr<float>() + at, away.data_ptr<float>() + at, near, (end - begin) * w,
+                sum.data_ptr<float>() + at);
+    });
     return to_map(sum, sight.shape);
   }
 };

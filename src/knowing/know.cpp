@@ -30,8 +30,9 @@ Map print_map(const Sight& sight) {
   const int64_t h = sight.frame.size(1);
   const int64_t w = sight.frame.size(2);
   const bool large = std::max(h, w) > 512;
-  at::Tensor gray = texture::luma(sight.frame.unsqueeze(0));
-  if (large) gray = texture::area_pool(gray, (h + 1) / 2, (w + 1) / 2);
+  const at::Tensor frames = sight.frame.unsqueeze(0);
+  const at::Tensor gray =
+      large ? texture::pooled_luma(frames, (h + 1) / 2, (w + 1) / 2) : texture::luma(frames);
   // A lone outline crosses a cell once; print fills it. Squaring the mean keeps the second.
   Map mean_edge = to_map(texture::normalised_edges(gray), sight.shape);
   for (float& v : mean_edge.values) v = std::min(1.0F, v * v * 9.0F);

@@ -69,10 +69,11 @@ class Lexical : public Scorer {
   // in a cell still counts.
   static void add_colours(const Sight& sight, std::vector<Map>& aspects) {
     at::Tensor best;
+    at::Tensor lab;
     for (const std::string& word : sight.query.words) {
       const Colour* colour = find_colour(word);
       if (colour == nullptr) continue;
-      const at::Tensor lab = small_lab(sight);
+      if (!lab.defined()) lab = small_lab(sight);
       const at::Tensor l = (lab[0] - colour->lightness) * (0.5 * colour->tightness);
       const at::Tensor a = lab[1] - colour->a;
       const at::Tensor b = lab[2] - colour->b;

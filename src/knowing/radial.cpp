@@ -62,7 +62,7 @@ Map radial_symmetry(const Sight& sight) {
   const int64_t cell = std::max<int64_t>(1, (side + kSize - 1) / kSize);
   const int64_t h = (sight.frame.size(1) + cell - 1) / cell;
   const int64_t w = (sight.frame.size(2) + cell - 1) / cell;
-  const at::Tensor gray = texture::area_pool(texture::luma(sight.frame.unsqueeze(0)), h, w);
+  const at::Tensor gray = texture::pooled_luma(sight.frame.unsqueeze(0), h, w);
   const at::Tensor edges = texture::stencils(gray).squeeze(0).contiguous();
   const float* gx = edges.data_ptr<float>();
   const float* gy = gx + h * w;

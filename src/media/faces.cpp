@@ -17,7 +17,7 @@ namespace arrcoc::media {
 namespace {
 
 constexpr const char* kCascade = "haarcascade_frontalface_alt2.xml";
-constexpr int kLongest = 480;  // faces below a twentieth of the picture are not looked for
+constexpr int kSmallest = 24;  // pixels of kFaceFrame: what the cascade was trained on
 
 std::string cascade_file() {
   namespace fs = std::filesystem;
@@ -73,13 +73,13 @@ Cascades& cascades() {
 }  // namespace
 
 std::vector<cv::Rect> detect_faces(const cv::Mat& grey) {
-  const cv::Mat small = shrunk(grey, kLongest);
+  const cv::Mat small = shrunk(grey, kFaceFrame);
   std::vector<cv::Rect> found;
-  if (small.cols < 24 || small.rows < 24) return found;
+  if (small.cols < kSmallest || small.rows < kSmallest) return found;
   cv::Mat even;
   cv::equalizeHist(small, even);
   Cascades::Cascade cascade = cascades().borrow();
-  cascade->detectMultiScale(even, found, 1.15, 4, 0, cv::Size(24, 24));
+  cascade->detectMultiScale(even, found, 1.2, 3, 0, cv::Size(kSmallest, kSmallest));
   cascades().give_back(std::move(cascade));
   const double sx = static_cast<double>(grey.cols) / small.cols;
   const double sy = static_cast<double>(grey.rows) / small.rows;
@@ -99,7 +99,7 @@ std::vector<Box> find_faces(const Picture& picture) {
   cv::Mat luma;
   const double weight[3] = {0.2126, 0.7152, 0.0722};
   for (int c = 0; c < 3; ++c) {
-    const cv::Mat plane = shrunk(plane_of(picture.rgb, c), kLongest);
+    const cv::Mat plane = shrunk(plane_of(picture.rgb, c), kFaceFrame);
     if (luma.empty()) luma = cv::Mat::zeros(plane.size(), CV_32FC1);
     cv::scaleAdd(cv::Mat_<float>(plane), weight[c], luma, luma);
   }

@@ -69,18 +69,23 @@ class DistanceField : public Provider {
   std::vector<Channel> channels() const override { return {Channel::distance_field}; }
 
   at::Tensor provide(const at::Tensor& frame, const Picture&) const override {
-    const cv::Mat edges = edge_strength(luma_of(frame));
+    const cv::Mat luma = luma_of(frame);
+    const EdgeRows edges(luma);
     // Edges are found at the frame's resolution; a cell with any edge in it is an edge cell.
-    const int block = (std::max(edges.cols, edges.rows) + kLongest - 1) / kLongest;
-    cv::Mat away((edges.rows + block - 1) / block, (edges.cols + block - 1) / block, CV_8UC1,
+    const int block = (std::max(luma.cols, luma.rows) + kLongest - 1) / kLongest;
+    cv::Mat away((luma.rows + block - 1) / block, (luma.cols + block - 1) / block, CV_8UC1,
                  cv::Scalar(255));
-    for (int y = 0; y < edges.rows; ++y) {
-      const float* from = edges.ptr<float>(y);
-      uint8_t* to = away.ptr(y / block);
-      for (int x = 0; x < edges.cols; ++x) {
-        if (from[x] > kEdge) to[x / block] = 0;
+    cv::parallel_for_(cv::Range(0, away.rows), [&](const cv::Range& rows) {
+      std::vector<float> strength(luma.cols);
+      for (int y = rows.start * block; y < std::min(luma.rows, rows.end * block); ++y) {
+        edges.row(y, strength.data());
+        uint8_t* to = away.ptr(y / block);
+        for (int x = 0, c = 0; x < luma.cols; x += block, ++c) {
+          const auto last = strength.begin() + std::min(luma.cols, x + block);
+          if (*std::max_element(strength.begin() + x, last) > kEdge) to[c] = 0;
+        }
       }
-    }
+    });
     // No edge at all: every place is as far from one as can be.
     if (cv::countNonZero(away) == static_cast<int>(away.total())) {
       return stack({cv::Mat(away.size(), CV_32FC1, cv::Scalar(1))});

@@ -1,6 +1,7 @@
 // Scorers that need OpenCV: what catches a person's eye because it means something.
 #include <algorithm>
 
+#include "knowing/maps.h"
 #include "media/providers.h"
 #include "media/vision.h"
 
@@ -8,28 +9,41 @@ namespace arrcoc::media {
 
 namespace {
 
-Map text_map(const cv::Mat& luma, const Sight& sight) {
-  return pool(text_strength(luma), sight.shape, sight.picture.width(), sight.picture.height());
+// Print, as the texture has it where a provider filled that channel, else found here.
+Map text_map(const Sight& sight) {
+  if (sight.texture.has(Channel::text_mask)) {
+    Map sensed = knowing::channel_map(sight, Channel::text_mask);
+    if (maximum(sensed) > 0) return sensed;
+  }
+  return pool(text_strength(luma_of(sight.frame)), sight.shape, sight.picture.width(),
+              sight.picture.height());
 }
 
-// 0.3 edges + 0.5 faces + 0.2 text. Edges are relative to the picture's strongest cell, faces are
-// the part of a cell that a face covers: all three and so the sum lie in [0,1].
+Map edge_map(const Sight& sight) {
+  if (sight.texture.has(Channel::edges)) return knowing::channel_map(sight, Channel::edges);
+  return pool(edge_strength(luma_of(sight.frame)), sight.shape, sight.picture.width(),
+              sight.picture.height());
+}
+
+// The part of each cell that a face covers.
+Map face_map(const Sight& sight) {
+  cv::Mat grey;
+  luma_of(sight.frame).convertTo(grey, CV_8U, 255);
+  grey = shrunk(grey, kFaceFrame);
+  cv::Mat covered = cv::Mat::zeros(grey.size(), CV_32FC1);
+  for (const cv::Rect& face : detect_faces(grey)) covered(face).setTo(1);
+  return pool(covered, sight.shape, sight.picture.width(), sight.picture.height());
+}
+
+// 0.3 edges + 0.5 faces + 0.2 text. Edges are relative to the picture's strongest cell: all three
+// and so the sum lie in [0,1].
 class Symbolic : public Scorer {
  public:
   Map score(const Sight& sight) const override {
-    const int width = sight.picture.width();
-    const int height = sight.picture.height();
-    const cv::Mat luma = luma_of(sight.frame);
-    const Map edges = pool(edge_strength(luma), sight.shape, width, height);
+    const Map edges = edge_map(sight);
+    const Map faces = face_map(sight);
+    const Map text = text_map(sight);
     const float strongest = std::max(maximum(edges), 1e-3F);
-
-    cv::Mat grey;
-    luma.convertTo(grey, CV_8U, 255);
-    cv::Mat covered = cv::Mat::zeros(grey.size(), CV_32FC1);
-    for (const cv::Rect& face : detect_faces(grey)) covered(face).setTo(1);
-    const Map faces = pool(covered, sight.shape, width, height);
-    const Map text = text_map(luma, sight);
-
     Map out = like(sight.shape, 0);
     for (size_t i = 0; i < out.size(); ++i) {
       const float sum =
@@ -43,7 +57,7 @@ class Symbolic : public Scorer {
 class TextScorer : public Scorer {
  public:
   Map score(const Sight& sight) const override {
-    Map out = text_map(luma_of(sight.frame), sight);
+    Map out = text_map(sight);
     for (float& v : out.values) v = std::clamp(v, 0.0F, 1.0F);
     return out;
   }

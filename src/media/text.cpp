@@ -9,10 +9,11 @@
 //   crisp    mean |2v - lo - hi| / (hi - lo): 1 for ink and paper, about 0.4 for noise and foliage
 // and text = rise(across) rise(down) rise(crisp). Large print is found at a third of the size.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <opencv2/imgproc.hpp>
+#include <vector>
 
+#include "common/clones.h"
 #include "media/vision.h"
 
 namespace arrcoc::media {
@@ -36,6 +37,42 @@ struct Sums {
   cv::Mat across, down, crisp, contrast;
 };
 
+// Sums of one row of cells, by columns of pixels.
+struct Columns {
+  std::vector<float> across, down, crisp, contrast;
+  explicit Columns(int w) : across(w), down(w), crisp(w), contrast(w) {}
+  void clear() {
+    for (auto* v : {&across, &down, &crisp, &contrast}) std::fill(v->begin(), v->end(), 0.0F);
+  }
+};
+
+ARRCOC_CLONES void ink_row(const uint8_t* __restrict v, const uint8_t* __restrict lo,
+                           const uint8_t* __restrict hi, int w, uint8_t* __restrict ink) {
+  for (int x = 0; x < w; ++x) ink[x] = 2 * v[x] > lo[x] + hi[x] ? 1 : 0;
+}
+
+// ink and above begin with a copy of their first pixel: ink[x] is the pixel left of ink[x + 1].
+ARRCOC_CLONES void add_row(const uint8_t* __restrict v, const uint8_t* __restrict lo,
+                           const uint8_t* __restrict hi, const uint8_t* __restrict ink,
+                           const uint8_t* __restrict above, int w, float* __restrict across,
+                           float* __restrict down, float* __restrict crisp,
+                           float* __restrict contrast) {
+  for (int x = 0; x < w; ++x) {
+    const int range = hi[x] - lo[x];
+    const float counts = range >= kContrast ? 1.0F : 0.0F;
+    const int off = 2 * v[x] - lo[x] - hi[x];
+    across[x] += counts * static_cast<float>(ink[x + 1] ^ ink[x]);
+    down[x] += counts * static_cast<float>(ink[x + 1] ^ above[x + 1]);
+    crisp[x] += counts * static_cast<float>(off < 0 ? -off : off) /
+                static_cast<float>(range > 1 ? range : 1);
+    contrast[x] += counts;
+  }
+}
+
+void sum_cells(const std::vector<float>& columns, float* out) {
+  for (size_t x = 0; x < columns.size(); ++x) out[x / kCell] += columns[x];
+}
+
 Sums measure(const cv::Mat& grey) {
   cv::Mat low;
   cv::Mat high;
@@ -43,40 +80,34 @@ Sums measure(const cv::Mat& grey) {
   cv::erode(grey, low, kernel, {-1, -1}, 1, cv::BORDER_REPLICATE);
   cv::dilate(grey, high, kernel, {-1, -1}, 1, cv::BORDER_REPLICATE);
 
-  const cv::Size cells((grey.cols + kCell - 1) / kCell, (grey.rows + kCell - 1) / kCell);
+  const int w = grey.cols;
+  const cv::Size cells((w + kCell - 1) / kCell, (grey.rows + kCell - 1) / kCell);
   Sums out;
   for (cv::Mat* m : {&out.across, &out.down, &out.crisp, &out.contrast}) {
     *m = cv::Mat::zeros(cells, CV_32FC1);
   }
-  static const auto reciprocal = [] {
-    std::array<float, 256> table{};
-    for (int i = 1; i < 256; ++i) table[i] = 1.0F / static_cast<float>(i);
-    return table;
-  }();
   cv::parallel_for_(cv::Range(0, cells.height), [&](const cv::Range& range) {
-    std::vector<uint8_t> ink(grey.cols);
-    std::vector<uint8_t> above(grey.cols);
+    std::vector<uint8_t> ink(w + 1);
+    std::vector<uint8_t> above(w + 1);
+    Columns columns(w);
+    const auto read_ink = [&](int y, std::vector<uint8_t>& to) {
+      ink_row(grey.ptr(y), low.ptr(y), high.ptr(y), w, to.data() + 1);
+      to[0] = to[1];
+    };
+    read_ink(std::max(0, range.start * kCell - 1), above);
     for (int cy = range.start; cy < range.end; ++cy) {
+      columns.clear();
       for (int y = cy * kCell; y < std::min(grey.rows, (cy + 1) * kCell); ++y) {
-        const uint8_t* v = grey.ptr(y);
-        const uint8_t* lo = low.ptr(y);
-        const uint8_t* hi = high.ptr(y);
-        const int up = std::max(0, y - 1);
-        for (int x = 0; x < grey.cols; ++x) {
-          ink[x] = 2 * v[x] > lo[x] + hi[x];
-          above[x] = 2 * grey.ptr(up)[x] > low.ptr(up)[x] + high.ptr(up)[x];
-        }
-        for (int x = 0; x < grey.cols; ++x) {
-          const int range_here = hi[x] - lo[x];
-          if (range_here < kContrast) continue;
-          const int c = x / kCell;
-          out.across.ptr<float>(cy)[c] += ink[x] != ink[std::max(0, x - 1)];
-          out.down.ptr<float>(cy)[c] += ink[x] != above[x];
-          out.crisp.ptr<float>(cy)[c] +=
-              static_cast<float>(std::abs(2 * v[x] - lo[x] - hi[x])) * reciprocal[range_here];
-          out.contrast.ptr<float>(cy)[c] += 1;
-        }
+        read_ink(y, ink);
+        add_row(grey.ptr(y), low.ptr(y), high.ptr(y), ink.data(), above.data(), w,
+                columns.across.data(), columns.down.data(), columns.crisp.data(),
+                columns.contrast.data());
+        ink.swap(above);
       }
+      sum_cells(columns.across, out.across.ptr<float>(cy));
+      sum_cells(columns.down, out.down.ptr<float>(cy));
+      sum_cells(columns.crisp, out.crisp.ptr<float>(cy));
+      sum_cells(columns.contrast, out.contrast.ptr<float>(cy));
     }
   });
   return out;

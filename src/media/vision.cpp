@@ -4,6 +4,9 @@
 #include <cmath>
 #include <opencv2/imgproc.hpp>
 
+#include "arrcoc/texture.h"
+#include "texture/rows.h"
+
 namespace arrcoc::media {
 
 FramePlanes planes_of(const at::Tensor& frame) {
@@ -19,14 +22,10 @@ FramePlanes planes_of(const at::Tensor& frame) {
 }
 
 cv::Mat luma_of(const at::Tensor& frame) {
-  const FramePlanes rgb = planes_of(frame);
-  cv::Mat out(rgb.plane[0].size(), CV_32FC1);
-  const float* r = rgb.plane[0].ptr<float>();
-  const float* g = rgb.plane[1].ptr<float>();
-  const float* b = rgb.plane[2].ptr<float>();
-  float* to = out.ptr<float>();
-  for (size_t i = 0; i < out.total(); ++i) to[i] = 0.2126F * r[i] + 0.7152F * g[i] + 0.0722F * b[i];
-  return out;
+  const at::Tensor luma = texture::luma(frame.cpu().to(at::kFloat).unsqueeze(0));
+  return cv::Mat(static_cast<int>(luma.size(2)), static_cast<int>(luma.size(3)), CV_32FC1,
+                 luma.data_ptr<float>())
+      .clone();
 }
 
 cv::Mat shrunk(const cv::Mat& picture, int longest) {
@@ -41,22 +40,20 @@ cv::Mat shrunk(const cv::Mat& picture, int longest) {
   return out;
 }
 
+EdgeRows::EdgeRows(const cv::Mat& luma) {
+  cv::copyMakeBorder(luma, padded_, 1, 1, 1, 1, cv::BORDER_REPLICATE);
+}
+
+void EdgeRows::row(int y, float* out) const {
+  texture::rows::sizes(padded_.ptr<float>(y), padded_.ptr<float>(y + 1), padded_.ptr<float>(y + 2),
+                       padded_.cols - 2, out);
+}
+
 cv::Mat edge_strength(const cv::Mat& luma) {
-  cv::Mat padded;
-  cv::copyMakeBorder(luma, padded, 1, 1, 1, 1, cv::BORDER_REPLICATE);
+  const EdgeRows edges(luma);
   cv::Mat out(luma.size(), CV_32FC1);
   cv::parallel_for_(cv::Range(0, luma.rows), [&](const cv::Range& rows) {
-    for (int y = rows.start; y < rows.end; ++y) {
-      const float* a = padded.ptr<float>(y);
-      const float* b = padded.ptr<float>(y + 1);
-      const float* c = padded.ptr<float>(y + 2);
-      float* to = out.ptr<float>(y);
-      for (int x = 0; x < luma.cols; ++x) {
-        const float gx = (a[x + 2] - a[x]) + 2 * (b[x + 2] - b[x]) + (c[x + 2] - c[x]);
-        const float gy = (c[x] - a[x]) + 2 * (c[x + 1] - a[x + 1]) + (c[x + 2] - a[x + 2]);
-        to[x] = 0.25F * std::sqrt(gx * gx + gy * gy);
-      }
-    }
+    for (int y = rows.start; y < rows.end; ++y) edges.row(y, out.ptr<float>(y));
   });
   return out;
 }

@@ -25,6 +25,15 @@ cv::Mat shrunk(const cv::Mat& picture, int longest);
 
 // Sobel magnitude with kernels divided by 4 and replicated borders: a step of height s gives s.
 cv::Mat edge_strength(const cv::Mat& luma);
+// The same, row by row.
+class EdgeRows {
+ public:
+  explicit EdgeRows(const cv::Mat& luma);
+  void row(int y, float* out) const;
+
+ private:
+  cv::Mat padded_;
+};
 
 // How much a place looks like text, CV_32F in [0,1], about a quarter of the luma's size.
 cv::Mat text_strength(const cv::Mat& luma);
@@ -36,6 +45,9 @@ struct Segments {
 };
 // rgb: three float planes in [0,1] of one size. Deterministic on any number of threads.
 Segments slic(const cv::Mat (&rgb)[3], int wanted = 50, float compactness = 10);
+
+// Longest side of the picture that faces are looked for in.
+inline constexpr int kFaceFrame = 320;
 
 // Faces in an 8-bit grey picture, its pixels, sorted. Error{not_found} without cascade files.
 std::vector<cv::Rect> detect_faces(const cv::Mat& grey);

@@ -8,7 +8,9 @@
 #include <cstring>
 
 #include "arrcoc/error.h"
+#include "common/clones.h"
 #include "picture/area.h"
+#include "picture/pages.h"
 
 namespace arrcoc {
 
@@ -31,6 +33,20 @@ uint64_t hash_bytes(const uint8_t* data, size_t size, uint64_t seed) {
   for (; i < size; ++i) h = (h ^ data[i]) * kOdd;
   for (uint64_t l : lane) h = ((h ^ l) * kOdd) ^ (h >> 31);
   return h ^ (h >> 32);
+}
+
+ARRCOC_CLONES void unit_row(const uint8_t* __restrict from, int64_t n, float* __restrict to) {
+  for (int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(from[i]) / 255.0F;
+}
+
+at::Tensor unit_floats(const at::Tensor& rgb) {
+  at::Tensor out = zero_pages(rgb.sizes());
+  const uint8_t* from = rgb.data_ptr<uint8_t>();
+  float* to = out.data_ptr<float>();
+  at::parallel_for(0, rgb.numel(), 1 << 16, [&](int64_t begin, int64_t end) {
+    unit_row(from + begin, end - begin, to + begin);
+  });
+  return out;
 }
 
 }  // namespace
@@ -63,7 +79,7 @@ at::Tensor frame_of(const Picture& picture, int longest) {
   const int h = picture.height();
   const int side = std::max(w, h);
   if (longest < 1) throw Error(ErrorCode::bad_argument, "[frame_of] longest must be positive");
-  if (side <= longest) return picture.rgb.to(at::kFloat).div_(255.0);
+  if (side <= longest) return unit_floats(picture.rgb);
   const int fw =
       std::max(1, static_cast<int>(std::lround(static_cast<double>(w) * longest / side)));
   const int fh =

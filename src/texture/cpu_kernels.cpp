@@ -6,91 +6,332 @@
 #include <algorithm>
 #include <vector>
 
+#include "texture/rows.h"
+
 namespace arrcoc::texture {
 
 bool has_cpu_kernel(const at::Tensor& maps) {
   return maps.is_cpu() && maps.scalar_type() == at::kFloat && !maps.requires_grad();
 }
 
+Cell whole_cells(int64_t h, int64_t w, int64_t rows, int64_t cols) {
+  const Cell cell{(h + rows - 1) / rows, (w + cols - 1) / cols};
+  const bool square = cell.height == cell.width || rows == 1 || cols == 1;
+  const bool whole =
+      (h + cell.height - 1) / cell.height == rows && (w + cell.width - 1) / cell.width == cols;
+  return square && whole ? cell : Cell{};
+}
+
 namespace {
 
-// One row of all four stencils from the three padded rows above, at and below it.
-void stencil_row(const float* up, const float* at, const float* down, int64_t w, float* gx,
-                 float* gy, float* high, float* low) {
-  for (int64_t x = 0; x < w; ++x) {
-    const float left = up[x] + 2 * at[x] + down[x];
-    const float right = up[x + 2] + 2 * at[x + 2] + down[x + 2];
-    const float middle = up[x + 1] + 2 * at[x + 1] + down[x + 1];
-    const float top = up[x] + 2 * up[x + 1] + up[x + 2];
-    const float bottom = down[x] + 2 * down[x + 1] + down[x + 2];
-    gx[x] = 0.25F * (right - left);
-    gy[x] = 0.25F * (bottom - top);
-    high[x] = up[x + 1] + down[x + 1] + at[x] + at[x + 2] - 4 * at[x + 1];
-    low[x] = 0.0625F * (left + 2 * middle + right);
+constexpr int64_t kBand = 16;  // rows of a plane that one task works on, at least
+
+// Three padded rows around the current one; moving down a row makes one new row.
+// make(y, out): writes row y (0 <= y < h) without padding.
+template <class Make>
+class Window {
+ public:
+  Window(int64_t h, int64_t w, Make make) : h_(h), w_(w), make_(make), rows_(3 * (w + 2)) {}
+
+  void start(int64_t y) {
+    for (int64_t d = -1; d <= 1; ++d) load(y + d);
+    y_ = y;
+  }
+  void next() { load(++y_ + 1); }
+  const float* up() const { return row(y_ - 1); }
+  const float* at() const { return row(y_); }
+  const float* down() const { return row(y_ + 1); }
+
+ private:
+  const float* row(int64_t y) const { return rows_.data() + ((y + 3) % 3) * (w_ + 2); }
+  void load(int64_t y) {
+    float* to = rows_.data() + ((y + 3) % 3) * (w_ + 2);
+    make_(std::clamp<int64_t>(y, 0, h_ - 1), to + 1);
+    to[0] = to[1];
+    to[w_ + 1] = to[w_];
+  }
+
+  int64_t h_, w_, y_ = 0;
+  Make make_;
+  std::vector<float> rows_;
+};
+
+// Calls row(y, window) for the rows of [begin, end).
+template <class Make, class Row>
+void slide(int64_t h, int64_t w, int64_t begin, int64_t end, Make make, Row row) {
+  Window<Make> window(h, w, make);
+  window.start(begin);
+  for (int64_t y = begin; y < end; ++y) {
+    row(y, window);
+    if (y + 1 < end) window.next();
   }
 }
 
-void pad_row(const float* row, int64_t w, float* out) {
-  out[0] = row[0];
-  std::copy(row, row + w, out + 1);
-  out[w + 1] = row[w - 1];
+// make() for the luma of one picture's three planes.
+auto luma_rows(const float* rgb, int64_t h, int64_t w) {
+  return [=](int64_t y, float* out) {
+    const float* r = rgb + y * w;
+    rows::luma(r, r + h * w, r + 2 * h * w, w, out);
+  };
+}
+
+// Sums of `planes` values per column over the rows of a cell, then means over its columns.
+class Sums {
+ public:
+  Sums(int64_t planes, int64_t w) : w_(w), values_(planes * w) {}
+  void clear() { std::fill(values_.begin(), values_.end(), 0.0F); }
+  float* plane(int64_t p) { return values_.data() + p * w_; }
+  void finish(int64_t p, Cell cell, int64_t rows, float* out) {
+    rows::mean_of_cells(plane(p), w_, cell.width, rows, out);
+  }
+
+ private:
+  int64_t w_;
+  std::vector<float> values_;
+};
+
+// [B,in,h,w] -> [B,planes,rows,cols]. add(picture, y0, y1, sums) sums the rows of one row of cells.
+template <class Add>
+at::Tensor pooled(const at::Tensor& maps, int64_t planes, Cell cell, int64_t rows, int64_t cols,
+                  Add add) {
+  const at::Tensor in = maps.contiguous();
+  const int64_t h = in.size(2);
+  const int64_t w = in.size(3);
+  at::Tensor out = at::empty({in.size(0), planes, rows, cols}, in.options());
+  const float* source = in.data_ptr<float>();
+  float* target = out.data_ptr<float>();
+  const int64_t grain = std::max<int64_t>(1, kBand / cell.height);
+  at::parallel_for(0, in.size(0) * rows, grain, [&](int64_t begin, int64_t end) {
+    Sums sums(planes, w);
+    for (int64_t k = begin; k < end; ++k) {
+      const int64_t b = k / rows;
+      const int64_t y0 = k % rows * cell.height;
+      const int64_t y1 = std::min(h, y0 + cell.height);
+      sums.clear();
+      add(source + b * in.size(1) * h * w, y0, y1, sums);
+      for (int64_t p = 0; p < planes; ++p) {
+        sums.finish(p, cell, y1 - y0, target + ((b * planes + p) * rows + k % rows) * cols);
+      }
+    }
+  });
+  return out;
 }
 
 }  // namespace
 
 at::Tensor stencils_cpu(const at::Tensor& gray) {
   const at::Tensor in = gray.contiguous();
-  const int64_t batch = in.size(0);
   const int64_t h = in.size(2);
   const int64_t w = in.size(3);
-  at::Tensor out = at::empty({batch, 4, h, w}, in.options());
-  const float* source = in.data_ptr<float>();
-  float* target = out.data_ptr<float>();
-  at::parallel_for(0, batch * h, 32, [&](int64_t begin, int64_t end) {
-    std::vector<float> rows(3 * (w + 2));
+  at::Tensor out = at::empty({in.size(0), 4, h, w}, in.options());
+  for (int64_t b = 0; b < in.size(0); ++b) {
+    const float* source = in.data_ptr<float>() + b * h * w;
+    float* target = out.data_ptr<float>() + b * 4 * h * w;
+    const auto make = [=](int64_t y, float* to) { std::copy_n(source + y * w, w, to); };
+    at::parallel_for(0, h, kBand, [&](int64_t begin, int64_t end) {
+      slide(h, w, begin, end, make, [&](int64_t y, const auto& window) {
+        float* o = target + y * w;
+        rows::stencils(window.up(), window.at(), window.down(), w, o, o + h * w, o + 2 * h * w,
+                       o + 3 * h * w);
+      });
+    });
+  }
+  return out;
+}
+
+at::Tensor pool_cpu(const at::Tensor& maps, Cell cell, int64_t rows, int64_t cols) {
+  const int64_t planes = maps.size(1);
+  const int64_t h = maps.size(2);
+  const int64_t w = maps.size(3);
+  return pooled(maps, planes, cell, rows, cols,
+                [=](const float* picture, int64_t y0, int64_t y1, Sums& sums) {
+                  for (int64_t p = 0; p < planes; ++p) {
+                    const float* plane = picture + p * h * w;
+                    for (int64_t y = y0; y < y1; ++y) rows::add(plane + y * w, w, sums.plane(p));
+                  }
+                });
+}
+
+at::Tensor pooled_outlines_cpu(const at::Tensor& rgb, Cell cell, int64_t rows, int64_t cols) {
+  const int64_t h = rgb.size(2);
+  const int64_t w = rgb.size(3);
+  return pooled(rgb, 6, cell, rows, cols,
+                [=](const float* picture, int64_t y0, int64_t y1, Sums& sums) {
+                  slide(h, w, y0, y1, luma_rows(picture, h, w), [&](int64_t y, const auto& window) {
+                    for (int64_t c = 0; c < 3; ++c)
+                      rows::add(picture + (c * h + y) * w, w, sums.plane(c));
+                    rows::add_gradients(window.up(), window.at(), window.down(), w, sums.plane(3),
+                                        sums.plane(4), sums.plane(5));
+                  });
+                });
+}
+
+at::Tensor luma_cpu(const at::Tensor& rgb) {
+  const at::Tensor in = rgb.contiguous();
+  const int64_t h = in.size(2);
+  const int64_t w = in.size(3);
+  at::Tensor out = at::empty({in.size(0), 1, h, w}, in.options());
+  at::parallel_for(0, in.size(0) * h, kBand, [&](int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; ++k) {
-      const int64_t b = k / h;
-      const int64_t y = k % h;
-      for (int64_t d = -1; d <= 1; ++d) {
-        const int64_t yy = std::clamp<int64_t>(y + d, 0, h - 1);
-        pad_row(source + (b * h + yy) * w, w, &rows[(d + 1) * (w + 2)]);
-      }
-      float* o = target + (b * 4 * h + y) * w;
-      stencil_row(&rows[0], &rows[w + 2], &rows[2 * (w + 2)], w, o, o + h * w, o + 2 * h * w,
-                  o + 3 * h * w);
+      luma_rows(in.data_ptr<float>() + k / h * 3 * h * w, h, w)(k % h,
+                                                                out.data_ptr<float>() + k * w);
     }
   });
   return out;
 }
 
-at::Tensor pool_cpu(const at::Tensor& maps, int64_t cell_h, int64_t cell_w, int64_t rows,
-                    int64_t cols) {
+at::Tensor pooled_luma_cpu(const at::Tensor& rgb, Cell cell, int64_t rows, int64_t cols) {
+  const int64_t h = rgb.size(2);
+  const int64_t w = rgb.size(3);
+  return pooled(rgb, 1, cell, rows, cols,
+                [=](const float* picture, int64_t y0, int64_t y1, Sums& sums) {
+                  std::vector<float> luma(w);
+                  const auto make = luma_rows(picture, h, w);
+                  for (int64_t y = y0; y < y1; ++y) {
+                    make(y, luma.data());
+                    rows::add(luma.data(), w, sums.plane(0));
+                  }
+                });
+}
+
+at::Tensor moments_cpu(const at::Tensor& gray, Cell cell, int64_t rows, int64_t cols) {
+  const int64_t w = gray.size(3);
+  return pooled(gray, 2, cell, rows, cols,
+                [=](const float* plane, int64_t y0, int64_t y1, Sums& sums) {
+                  for (int64_t y = y0; y < y1; ++y) {
+                    rows::add_moments(plane + y * w, w, sums.plane(0), sums.plane(1));
+                  }
+                });
+}
+
+at::Tensor box_cpu(const at::Tensor& maps, int64_t size) {
   const at::Tensor in = maps.contiguous();
-  const int64_t planes = in.size(0) * in.size(1);
   const int64_t h = in.size(2);
   const int64_t w = in.size(3);
-  at::Tensor out = at::empty({in.size(0), in.size(1), rows, cols}, in.options());
-  const float* source = in.data_ptr<float>();
-  float* target = out.data_ptr<float>();
-  at::parallel_for(0, planes * rows, 8, [&](int64_t begin, int64_t end) {
+  const int64_t reach = size / 2;
+  at::Tensor out = at::empty_like(in);
+  at::parallel_for(0, in.size(0) * in.size(1) * h, kBand, [&](int64_t begin, int64_t end) {
     std::vector<float> sum(w);
     for (int64_t k = begin; k < end; ++k) {
-      const int64_t y0 = (k % rows) * cell_h;
-      const int64_t y1 = std::min(h, y0 + cell_h);
+      const float* plane = in.data_ptr<float>() + k / h * h * w;
+      const int64_t y0 = std::max<int64_t>(0, k % h - reach);
+      const int64_t y1 = std::min(h, k % h + reach + 1);
       std::fill(sum.begin(), sum.end(), 0.0F);
-      for (int64_t y = y0; y < y1; ++y) {
-        const float* row = source + ((k / rows) * h + y) * w;
-        for (int64_t x = 0; x < w; ++x) sum[x] += row[x];
-      }
-      for (int64_t c = 0; c < cols; ++c) {
-        const int64_t x1 = std::min(w, (c + 1) * cell_w);
+      for (int64_t y = y0; y < y1; ++y) rows::add(plane + y * w, w, sum.data());
+      float* to = out.data_ptr<float>() + k * w;
+      for (int64_t x = 0; x < w; ++x) {
+        const int64_t x0 = std::max<int64_t>(0, x - reach);
+        const int64_t x1 = std::min(w, x + reach + 1);
         float total = 0;
-        for (int64_t x = c * cell_w; x < x1; ++x) total += sum[x];
-        target[k * cols + c] = total / static_cast<float>((y1 - y0) * (x1 - c * cell_w));
+        for (int64_t i = x0; i < x1; ++i) total += sum[i];
+        to[x] = total / static_cast<float>((y1 - y0) * (x1 - x0));
       }
     }
   });
   return out;
+}
+
+void outlines_cpu(const at::Tensor& rgb, const Outlines& out) {
+  const at::Tensor in = rgb.contiguous();
+  const int64_t h = in.size(1);
+  const int64_t w = in.size(2);
+  const int64_t plane = h * w;
+  const float* source = in.data_ptr<float>();
+  const auto place = [](int64_t i, int64_t n) {
+    return n == 1 ? 0.5F : static_cast<float>(i) / static_cast<float>(n - 1);
+  };
+  std::vector<float> across(w);
+  for (int64_t x = 0; x < w; ++x) across[x] = place(x, w);
+  at::parallel_for(0, h, kBand, [&](int64_t begin, int64_t end) {
+    slide(h, w, begin, end, luma_rows(source, h, w), [&](int64_t y, const auto& window) {
+      const int64_t at = y * w;
+      for (int64_t c = 0; c < 3; ++c) {
+        std::copy_n(source + c * plane + at, w, out.red + c * plane + at);
+      }
+      std::copy_n(across.data(), w, out.x + at);
+      std::fill_n(out.x + plane + at, w, place(y, h));
+      rows::eccentricity(across.data(), place(y, h) - 0.5F, w, out.x + 2 * plane + at);
+      rows::outlines(window.up(), window.at(), window.down(), w, out.edges + at, out.highpass + at,
+                     out.lowpass + at);
+    });
+  });
+}
+
+namespace {
+
+// Where the pixels of a stretched axis lie between its values, as upsample_bilinear2d (not aligned
+// at the corners) has it: pixel i at (i + 0.5) from / to - 0.5, not before the first.
+struct Places {
+  std::vector<int32_t> left, right;
+  std::vector<float> part;
+
+  Places(int64_t from, int64_t to) : left(to), right(to), part(to) {
+    const double scale = static_cast<double>(from) / static_cast<double>(to);
+    for (int64_t i = 0; i < to; ++i) {
+      const double at = std::max(0.0, (static_cast<double>(i) + 0.5) * scale - 0.5);
+      left[i] = static_cast<int32_t>(std::min<int64_t>(static_cast<int64_t>(at), from - 1));
+      right[i] = static_cast<int32_t>(std::min<int64_t>(left[i] + 1, from - 1));
+      part[i] = static_cast<float>(std::clamp(at - left[i], 0.0, 1.0));
+    }
+  }
+};
+
+// Rows of [rows,cols] planes stretched to h x w, one at a time.
+class Stretcher {
+ public:
+  Stretcher(int64_t rows, int64_t cols, int64_t h, int64_t w)
+      : cols_(cols), down_(rows, h), across_(cols, w) {}
+
+  void row(const float* plane, int64_t y, std::vector<float>& scratch, float* out) const {
+    scratch.resize(cols_);
+    rows::blend(plane + down_.left[y] * cols_, plane + down_.right[y] * cols_, down_.part[y], cols_,
+                scratch.data());
+    rows::spread(scratch.data(), across_.left.data(), across_.right.data(), across_.part.data(),
+                 static_cast<int64_t>(across_.part.size()), out);
+  }
+
+ private:
+  int64_t cols_;
+  Places down_, across_;
+};
+
+}  // namespace
+
+void normalised_edges_cpu(const float* gray, const at::Tensor& moments, int64_t h, int64_t w,
+                          float* out) {
+  const at::Tensor local = moments.contiguous();
+  const int64_t rows = local.size(1);
+  const int64_t cols = local.size(2);
+  const float* mean = local.data_ptr<float>();
+  const float* square = mean + rows * cols;
+  const Stretcher stretcher(rows, cols, h, w);
+  at::parallel_for(0, h, kBand, [&](int64_t begin, int64_t end) {
+    std::vector<float> scratch;
+    std::vector<float> m(w);
+    std::vector<float> s(w);
+    const auto make = [&](int64_t y, float* to) {
+      stretcher.row(mean, y, scratch, m.data());
+      stretcher.row(square, y, scratch, s.data());
+      rows::normalise(gray + y * w, m.data(), s.data(), w, to);
+    };
+    slide(h, w, begin, end, make, [&](int64_t y, const auto& window) {
+      rows::soft_edges(window.up(), window.at(), window.down(), w, out + y * w);
+    });
+  });
+}
+
+void stretch_cpu(const at::Tensor& maps, int64_t h, int64_t w, float* out) {
+  const at::Tensor in = maps.contiguous();
+  const int64_t rows = in.size(1);
+  const int64_t cols = in.size(2);
+  const float* source = in.data_ptr<float>();
+  const Stretcher stretcher(rows, cols, h, w);
+  at::parallel_for(0, in.size(0) * h, kBand, [&](int64_t begin, int64_t end) {
+    std::vector<float> scratch;
+    for (int64_t k = begin; k < end; ++k) {
+      stretcher.row(source + k / h * rows * cols, k % h, scratch, out + k * w);
+    }
+  });
 }
 
 }  // namespace arrcoc::texture

@@ -1,4 +1,5 @@
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -189,8 +190,51 @@ TEST(Texture, CpuKernelsComputeWhatTheTensorOpsDo) {
     for (int64_t cell : {2, 5, 16}) {
       at::Tensor expected = at::avg_pool2d(maps, {cell, cell}, {cell, cell}, {0, 0}, true, false);
       at::Tensor got =
-          texture::pool_cpu(maps, cell, cell, (h + cell - 1) / cell, (w + cell - 1) / cell);
+          texture::pool_cpu(maps, {cell, cell}, (h + cell - 1) / cell, (w + cell - 1) / cell);
       EXPECT_LT((got - expected).abs().max().item<float>(), 1e-5);
     }
   }
+}
+
+namespace {
+
+float difference(const at::Tensor& a, const at::Tensor& b) {
+  return (a.to(at::kDouble) - b.to(at::kDouble)).abs().max().item<float>();
+}
+
+}  // namespace
+
+TEST(Texture, OnePassFormsEqualTheTensorOps) {
+  // Doubles have no CPU kernel: they take the path that runs on CUDA.
+  for (auto [h, w] : {std::pair{96, 160}, {33, 47}, {1, 1}, {1, 70}, {5, 1024}, {131, 64}}) {
+    SCOPED_TRACE(std::to_string(h) + "x" + std::to_string(w));
+    const at::Tensor frames = random_frames(2, h, w);
+    const at::Tensor wide = frames.to(at::kDouble);
+    EXPECT_LT(difference(texture::luma(frames), texture::luma(wide)), 1e-6);
+    EXPECT_LT(difference(texture::rgb_to_lab(frames), texture::rgb_to_lab_ops(wide)), 3e-6);
+    EXPECT_LT(difference(texture::sense_full(frames), texture::sense_full(wide)), 1e-4);
+    const int64_t rows = (h + 15) / 16;
+    const int64_t cols = (w + 15) / 16;
+    EXPECT_LT(difference(texture::pooled_luma(frames, rows, cols),
+                         texture::pooled_luma(wide, rows, cols)),
+              1e-6);
+    EXPECT_LT(difference(texture::sense_compact(frames, rows, cols),
+                         texture::sense_compact(wide, rows, cols)),
+              1e-4);
+    EXPECT_LT(difference(texture::stretch(frames, 2 * h + 3, 5 * w),
+                         texture::stretch(wide, 2 * h + 3, 5 * w)),
+              1e-5);
+  }
+}
+
+TEST(Texture, TheSameBitsOnOneAndOnTwoThreads) {
+  const at::Tensor frames = random_frames(2, 200, 333);
+  const int threads = at::get_num_threads();
+  at::set_num_threads(1);
+  const at::Tensor full = texture::sense_full(frames);
+  const at::Tensor compact = texture::sense_compact(frames, 13, 21);
+  at::set_num_threads(2);
+  EXPECT_TRUE(texture::sense_full(frames).equal(full));
+  EXPECT_TRUE(texture::sense_compact(frames, 13, 21).equal(compact));
+  at::set_num_threads(threads);
 }
