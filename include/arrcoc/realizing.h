@@ -29,6 +29,7 @@ struct TokenSequence {
 // Several sequences in one tensor, padded at the end; mask is true where a token is real.
 struct PackedTokens {
   at::Tensor pixels;     // [B,N,3,16,16] uint8
+  at::Tensor around;     // [B,N,3,24,24] uint8
   at::Tensor centre;     // [B,N,2]
   at::Tensor scale;      // [B,N]
   at::Tensor relevance;  // [B,N]

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "arrcoc/geometry.h"
 #include "arrcoc/map.h"
 #include "arrcoc/picture.h"
 
@@ -78,7 +79,17 @@ struct Answer {
   std::vector<float> probabilities;  // of each character, and of the end mark last
   float confidence = 0;              // their product: how likely the model finds the whole answer
   bool shortened = false;            // the question was longer than kMaxQuestion
+  // Share of the writer's attention that each token got, mean over characters, heads and layers.
+  // The rest went to the question.
+  std::vector<float> focus;
   bool operator==(const Answer&) const = default;
+};
+
+// What one answer is read from. The tokens must outlive the call.
+struct Reading {
+  const TokenSequence* tokens = nullptr;
+  Geometry geometry;  // of the picture that the tokens were cut from
+  std::string question;
 };
 
 // Both networks with their weights, fp32 on the CPU. Immutable but for a small memory of pages
@@ -92,15 +103,24 @@ class TinyModel {
 
   const Shape& shape() const;
   int64_t parameters() const;
+  // Tells weights apart: of the tensors that decide last (the writer's symbols, the tier head).
+  uint64_t fingerprint() const;
 
   // frame: the picture as [3,h,w] floats, see frame_of. Page features are computed once per
   // picture (by Picture::hash) and frame size.
   Opinion look(const Picture& picture, const at::Tensor& frame, std::string_view question) const;
+  // Several questions about one picture in one go; the same as one by one up to rounding.
+  std::vector<Opinion> look(const Picture& picture, const at::Tensor& frame,
+                            const std::vector<std::string>& questions) const;
+  // Computes the page features unless they are remembered; false when they were.
+  bool read(const Picture& picture, const at::Tensor& frame) const;
   // Where print is, [rows,cols] in [0,1], one value per 16x16 frame pixels.
   at::Tensor text(const Picture& picture, const at::Tensor& frame) const;
   // Greedy decoding. geometry: of the picture that the tokens were cut from.
   Answer answer(const TokenSequence& tokens, const Geometry& geometry,
                 std::string_view question) const;
+  // Several answers at once, padded to the longest; the same as one by one up to rounding.
+  std::vector<Answer> answer(const std::vector<Reading>& readings) const;
 
  private:
   TinyModel();

@@ -32,6 +32,8 @@ class OptionFlags {
   OptionFlags(CLI::App& app, const std::string& policy);
   // Config file first, then flags. Error{bad_json, not_found}.
   Options options() const;
+  // The same before it is understood: what was given, "policy" among it. Error{bad_json}.
+  nlohmann::json given() const;
 
  private:
   struct State;

@@ -105,7 +105,7 @@ TEST_F(Cli, AskAnswersWithTheBundledModel) {
   Outcome o = run_arrcoc(line + " --json --heatmap " + folder / "h.png");
   ASSERT_EQ(o.code, 0) << o.err;
   const json j = json::parse(o.out);
-  EXPECT_EQ(j["policy"], "realizer");
+  EXPECT_EQ(j["policy"], "realized");
   EXPECT_LE(j["tokens"].get<int>(), 100);
   EXPECT_EQ(j["native_tokens"], 1200);
   EXPECT_TRUE(j["answer"].is_string());

@@ -136,8 +136,8 @@ Tensor Answerer::write(const Tensors& w, const Memory& memory, const Tensor& pre
   return out_(w, final_(w, x));
 }
 
-Answerer::Written Answerer::write_greedy(const Tensors& w, const Memory& memory,
-                                         int longest) const {
+Answerer::Written Answerer::write_greedy(const Tensors& w, const Memory& memory, int longest,
+                                         int64_t tokens) const {
   const int64_t batch = memory.states.size(0);
   std::vector<KeysValues> cross, self(decoder_.size());
   for (const DecoderLayer& layer : decoder_)
@@ -145,11 +145,14 @@ Answerer::Written Answerer::write_greedy(const Tensors& w, const Memory& memory,
   Tensor symbol = at::full({batch, 1}, kEnd, memory.states.options().dtype(at::kLong));
   Tensor ended = at::zeros({batch, 1}, symbol.options().dtype(at::kBool));
   Tensors symbols, probabilities;
+  Tensor focus = at::zeros({batch, tokens}, memory.states.options().dtype(at::kFloat));
+  Tensor written_so_far = at::zeros({batch, 1}, focus.options());
   for (int step = 0; step <= longest; ++step) {
     Tensor x = at::embedding(w[symbols_], symbol) + w[answer_places_].narrow(0, step, 1);
+    Tensor looked = at::zeros_like(focus);
     for (size_t i = 0; i < decoder_.size(); ++i) {
       const DecoderLayer& layer = decoder_[i];
-      Tensor n = layer.norm1(w, x);
+      Tensor n = layer.norm1(w, x), shares;
       KeysValues now = layer.self.remember(w, n);
       if (step > 0) {
         now.keys = at::cat({self[i].keys, now.keys}, 2);
@@ -157,7 +160,9 @@ Answerer::Written Answerer::write_greedy(const Tensors& w, const Memory& memory,
       }
       self[i] = now;
       x = x + layer.self(w, n, now, {});
-      x = x + layer.cross(w, layer.norm2(w, x), cross[i], memory.mask);
+      x = x + layer.cross(w, layer.norm2(w, x), cross[i], memory.mask, false,
+                          tokens > 0 ? &shares : nullptr);
+      if (tokens > 0) looked += shares.select(2, 0).narrow(2, 0, tokens).to(at::kFloat).mean(1);
       x = x + layer.mlp(w, layer.norm3(w, x));
     }
     Tensor p = at::softmax(out_(w, final_(w, x)).select(1, 0).to(at::kFloat), -1);
@@ -166,6 +171,12 @@ Answerer::Written Answerer::write_greedy(const Tensors& w, const Memory& memory,
     symbols.push_back(symbol);
     probabilities.push_back(best);
     ended = ended.logical_or(symbol.eq(kEnd));
+    // The end mark is read from no place in particular: it does not count.
+    if (tokens > 0) {
+      Tensor counts = ended.logical_not().to(at::kFloat);
+      focus += looked * counts / static_cast<double>(decoder_.size());
+      written_so_far += counts;
+    }
     // Looking whether all have ended waits for the device; every fourth step is often enough.
     if ((step % 4 == 3 || batch == 1) && ended.all().item<bool>()) break;
   }
@@ -173,14 +184,18 @@ Answerer::Written Answerer::write_greedy(const Tensors& w, const Memory& memory,
   Written out;
   out.symbols.resize(batch);
   out.probabilities.resize(batch);
+  out.focus.resize(batch);
+  focus = (focus / written_so_far.clamp_min(1)).to(at::kCPU).contiguous();
   auto s = all.accessor<int64_t, 2>();
   auto p = sure.accessor<float, 2>();
-  for (int64_t b = 0; b < batch; ++b)
+  for (int64_t b = 0; b < batch; ++b) {
+    out.focus[b].assign(focus[b].data_ptr<float>(), focus[b].data_ptr<float>() + tokens);
     for (int64_t i = 0; i < all.size(1); ++i) {
       out.probabilities[b].push_back(p[b][i]);
       if (s[b][i] == kEnd || i == longest) break;
       out.symbols[b].push_back(static_cast<uint8_t>(s[b][i]));
     }
+  }
   return out;
 }
 

@@ -43,9 +43,12 @@ class Answerer {
   struct Written {
     std::vector<std::vector<uint8_t>> symbols;      // without the end mark
     std::vector<std::vector<float>> probabilities;  // of each symbol, and of the end mark last
+    std::vector<std::vector<float>> focus;  // attention of the first `tokens` states, if any
   };
-  // Greedy decoding with cached keys and values, at most `longest` symbols.
-  Written write_greedy(const Tensors& w, const Memory& memory, int longest = kMaxAnswer) const;
+  // Greedy decoding with cached keys and values, at most `longest` symbols. With tokens > 0 it also
+  // says which of the first so many states were looked at, mean over symbols, heads and layers.
+  Written write_greedy(const Tensors& w, const Memory& memory, int longest = kMaxAnswer,
+                       int64_t tokens = 0) const;
 
  private:
   struct DecoderLayer {

@@ -24,10 +24,22 @@ struct SeenPage {
   PageFeatures features;          // without `cells`, which only training needs
 };
 
-Tensor symbols_tensor(std::string_view question, bool* shortened = nullptr) {
-  const std::vector<uint8_t> symbols = encode_question(question, shortened);
-  if (symbols.empty()) throw Error(ErrorCode::bad_argument, "the question is empty");
-  return at::tensor(std::vector<int64_t>(symbols.begin(), symbols.end()), at::kLong).view({1, -1});
+// Symbols of all questions, padded to the longest: [Q,T].
+Tensor symbols_tensor(const std::vector<std::string>& questions, std::vector<bool>* shortened) {
+  std::vector<std::vector<uint8_t>> all;
+  size_t longest = 0;
+  for (const std::string& question : questions) {
+    bool cut = false;
+    all.push_back(encode_question(question, &cut));
+    if (all.back().empty()) throw Error(ErrorCode::bad_argument, "the question is empty");
+    longest = std::max(longest, all.back().size());
+    if (shortened) shortened->push_back(cut);
+  }
+  Tensor out =
+      at::full({static_cast<int64_t>(all.size()), static_cast<int64_t>(longest)}, kPad, at::kLong);
+  for (size_t q = 0; q < all.size(); ++q)
+    std::copy(all[q].begin(), all[q].end(), out[static_cast<int64_t>(q)].data_ptr<int64_t>());
+  return out;
 }
 
 template <size_t N>
@@ -41,7 +53,8 @@ void copy_to(const Tensor& row, std::array<float, N>& out) {
 struct TinyModel::State {
   explicit State(Bundle bundle)
       : weights(std::move(bundle)), realizer(weights.shape), answerer(weights.shape) {}
-  PageFeatures page(const Picture& picture, const Tensor& frame);
+  // known (optional): whether the page was remembered.
+  PageFeatures page(const Picture& picture, const Tensor& frame, bool* known = nullptr);
 
   Bundle weights;
   RealizerNet realizer;
@@ -50,16 +63,17 @@ struct TinyModel::State {
   std::list<SeenPage> pages;  // latest first
 };
 
-PageFeatures TinyModel::State::page(const Picture& picture, const Tensor& frame) {
+PageFeatures TinyModel::State::page(const Picture& picture, const Tensor& frame, bool* known) {
   const int64_t h = frame.size(1), w = frame.size(2);
   {
     const std::scoped_lock lock(mutex);
-    const auto known = std::find_if(pages.begin(), pages.end(), [&](const SeenPage& seen) {
+    const auto found = std::find_if(pages.begin(), pages.end(), [&](const SeenPage& seen) {
       return seen.hash == picture.hash && seen.height == h && seen.width == w;
     });
-    if (known != pages.end()) {
-      pages.splice(pages.begin(), pages, known);
-      return known->features;
+    if (found != pages.end()) {
+      pages.splice(pages.begin(), pages, found);
+      if (known) *known = true;
+      return found->features;
     }
   }
   if (std::max(h, w) > kLongestFrame)
@@ -94,23 +108,54 @@ int64_t TinyModel::parameters() const {
   return state_->realizer.layout().count() + state_->answerer.layout().count();
 }
 
+uint64_t TinyModel::fingerprint() const {
+  uint64_t hash = 1469598103934665603ULL;
+  const auto add = [&](const Layout& layout, const Tensors& weights, const std::string& name) {
+    for (size_t i = 0; i < weights.size(); ++i) {
+      if (layout.specs()[i].name != name) continue;
+      const Tensor whole = weights[i].contiguous();
+      const auto* bytes = static_cast<const uint8_t*>(whole.data_ptr());
+      for (size_t b = 0; b < whole.nbytes(); ++b) hash = (hash ^ bytes[b]) * 1099511628211ULL;
+    }
+  };
+  add(state_->realizer.layout(), state_->weights.realizer, "tier.weight");
+  add(state_->answerer.layout(), state_->weights.answerer, "out.weight");
+  return hash;
+}
+
+bool TinyModel::read(const Picture& picture, const Tensor& frame) const {
+  at::NoGradGuard no_grad;
+  bool known = false;
+  state_->page(picture, frame, &known);
+  return !known;
+}
+
 Opinion TinyModel::look(const Picture& picture, const Tensor& frame,
                         std::string_view question) const {
+  return look(picture, frame, std::vector<std::string>{std::string(question)}).front();
+}
+
+std::vector<Opinion> TinyModel::look(const Picture& picture, const Tensor& frame,
+                                     const std::vector<std::string>& questions) const {
+  if (questions.empty()) return {};
   at::NoGradGuard no_grad;
-  const Tensor asked = symbols_tensor(question);
+  const Tensor asked = symbols_tensor(questions, nullptr);
   const PageFeatures page = state_->page(picture, frame);
   const Judgement judged =
-      state_->realizer.judge(state_->weights.realizer, page, asked, at::zeros({1}, at::kLong));
-  Opinion out;
-  out.relevance = knowing::map_shape(picture, frame, kCellHeight);
+      state_->realizer.judge(state_->weights.realizer, page, asked, Tensor(), asked.size(0));
+  const Map shape = knowing::map_shape(picture, frame, kCellHeight);
   // Cells beyond the picture (the canvas is a multiple of 32 pixels) are left out.
-  Tensor map =
-      relevance_of(
-          judged.relevance.narrow(1, 0, out.relevance.rows).narrow(2, 0, out.relevance.cols))
-          .contiguous();
-  out.relevance.values.assign(map.data_ptr<float>(), map.data_ptr<float>() + map.numel());
-  copy_to(judged.tier[0], out.tier);
-  copy_to(judged.tensions[0], out.tensions);
+  const Tensor maps =
+      relevance_of(judged.relevance.narrow(1, 0, shape.rows).narrow(2, 0, shape.cols));
+  std::vector<Opinion> out(questions.size());
+  for (size_t q = 0; q < out.size(); ++q) {
+    const auto row = static_cast<int64_t>(q);
+    Tensor map = maps[row].contiguous();
+    out[q].relevance = shape;
+    out[q].relevance.values.assign(map.data_ptr<float>(), map.data_ptr<float>() + map.numel());
+    copy_to(judged.tier[row], out[q].tier);
+    copy_to(judged.tensions[row], out[q].tensions);
+  }
   return out;
 }
 
@@ -125,29 +170,48 @@ Tensor TinyModel::text(const Picture& picture, const Tensor& frame) const {
 
 Answer TinyModel::answer(const TokenSequence& tokens, const Geometry& geometry,
                          std::string_view question) const {
+  return answer({{&tokens, geometry, std::string(question)}}).front();
+}
+
+std::vector<Answer> TinyModel::answer(const std::vector<Reading>& readings) const {
+  if (readings.empty()) return {};
   at::NoGradGuard no_grad;
-  const int64_t n = tokens.size();
-  if (n == 0) throw Error(ErrorCode::bad_argument, "there are no tokens to read an answer from");
-  Answer out;
+  std::vector<std::string> questions;
+  std::vector<TokenSequence> sequences;
+  for (const Reading& reading : readings) {
+    if (reading.tokens == nullptr || reading.tokens->size() == 0)
+      throw Error(ErrorCode::bad_argument, "there are no tokens to read an answer from");
+    questions.push_back(reading.question);
+    sequences.push_back(*reading.tokens);
+  }
+  std::vector<bool> shortened;
   tiny::Look look;
-  look.question = symbols_tensor(question, &out.shortened);
-  look.extent =
-      at::tensor({static_cast<float>(geometry.width), static_cast<float>(geometry.height)},
-                 at::kFloat)
-          .view({1, 2});
-  look.patches = tokens.around.permute({0, 2, 3, 1}).reshape({1, n, -1});
-  look.centre = tokens.centre.unsqueeze(0) * look.extent.unsqueeze(1);
-  look.scale = tokens.scale.unsqueeze(0);
-  look.relevance = tokens.relevance.unsqueeze(0);
-  look.real = at::ones({1, n}, at::kBool);
+  look.question = symbols_tensor(questions, &shortened);
+  const PackedTokens packed = realizing::pack(sequences);
+  const int64_t q = packed.mask.size(0), n = packed.mask.size(1);
+  look.extent = at::empty({q, 2}, at::kFloat);
+  for (int64_t i = 0; i < q; ++i) {
+    look.extent[i][0] = readings[static_cast<size_t>(i)].geometry.width;
+    look.extent[i][1] = readings[static_cast<size_t>(i)].geometry.height;
+  }
+  look.patches = packed.around.permute({0, 1, 3, 4, 2}).reshape({q, n, -1});
+  look.centre = packed.centre * look.extent.unsqueeze(1);
+  look.scale = packed.scale;
+  look.relevance = packed.relevance;
+  look.real = packed.mask;
   const Tensors& w = state_->weights.answerer;
   const auto written =
-      state_->answerer.write_greedy(w, state_->answerer.encode(w, look, at::kFloat));
-  out.text = decode(written.symbols[0]);
-  out.probabilities = written.probabilities[0];
-  double product = 1;
-  for (float p : out.probabilities) product *= p;
-  out.confidence = static_cast<float>(product);
+      state_->answerer.write_greedy(w, state_->answerer.encode(w, look, at::kFloat), kMaxAnswer, n);
+  std::vector<Answer> out(readings.size());
+  for (size_t i = 0; i < out.size(); ++i) {
+    out[i].text = decode(written.symbols[i]);
+    out[i].probabilities = written.probabilities[i];
+    out[i].shortened = shortened[i];
+    out[i].focus.assign(written.focus[i].begin(), written.focus[i].begin() + packed.lengths[i]);
+    double product = 1;
+    for (float p : out[i].probabilities) product *= p;
+    out[i].confidence = static_cast<float>(product);
+  }
   return out;
 }
 
