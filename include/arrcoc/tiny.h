@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -78,7 +79,20 @@ struct Answer {
   std::vector<float> probabilities;  // of each character, and of the end mark last
   float confidence = 0;              // their product: how likely the model finds the whole answer
   bool shortened = false;            // the question was longer than kMaxQuestion
+  float quality = 0;                 // mean of what the adapter found the tokens worth, in [0,1]
+  float quality_spread = 0;          // and its standard deviation
+  bool adapter_bypassed = false;     // the adapter gave NaN or infinity and was left out
   bool operator==(const Answer&) const = default;
+};
+
+// What the realizer made of a picture, for as many questions as there are. Immutable.
+struct SeenPage;
+
+// Tokens and the question that is asked of them.
+struct Reading {
+  const TokenSequence* tokens = nullptr;  // borrowed
+  Geometry geometry;                      // of the picture that the tokens were cut from
+  std::string question;
 };
 
 // Both networks with their weights, fp32 on the CPU. Immutable but for a small memory of pages
@@ -96,11 +110,20 @@ class TinyModel {
   // frame: the picture as [3,h,w] floats, see frame_of. Page features are computed once per
   // picture (by Picture::hash) and frame size.
   Opinion look(const Picture& picture, const at::Tensor& frame, std::string_view question) const;
+  // The same in two steps, for a caller who keeps pages himself.
+  std::shared_ptr<const SeenPage> see(const Picture& picture, const at::Tensor& frame) const;
+  Opinion look(const SeenPage& page, std::string_view question) const;
+  static int64_t bytes(const SeenPage& page);
   // Where print is, [rows,cols] in [0,1], one value per 16x16 frame pixels.
   at::Tensor text(const Picture& picture, const at::Tensor& frame) const;
   // Greedy decoding. geometry: of the picture that the tokens were cut from.
   Answer answer(const TokenSequence& tokens, const Geometry& geometry,
                 std::string_view question) const;
+  // Several at once, padded to the longest; what one says does not depend on the others (but for
+  // the last bits of sums). `on_text(i, text)` hears each piece of answer i as it is written.
+  std::vector<Answer> answer_all(
+      const std::vector<Reading>& readings,
+      const std::function<void(size_t, const std::string&)>& on_text = {}) const;
 
  private:
   TinyModel();

@@ -56,7 +56,8 @@ Answerer::Answerer(const Shape& shape) : shape_(shape) {
   out_ = Linear(layout_, "out", d, kSymbols);
 }
 
-Memory Answerer::encode(const Tensors& w, const Look& look, at::ScalarType type) const {
+Memory Answerer::encode(const Tensors& w, const Look& look, at::ScalarType type,
+                        bool adapter) const {
   const int64_t n = look.patches.size(1), t = look.question.size(1);
   Tensor pixels = look.patches.to(type).div(127.5).sub(1);
   Tensor mean = pixels.mean({2}, true);
@@ -71,6 +72,8 @@ Memory Answerer::encode(const Tensors& w, const Look& look, at::ScalarType type)
   Tensor real = at::cat({look.real, look.question.ne(kPad)}, 1);
   Tensor mask = additive_mask(real, type);
   for (const Layer& layer : layers_) x = layer(w, x, mask);
+
+  if (!adapter) return {memory_norm_(w, x), mask, at::ones_like(look.scale)};
 
   // Quality adapter: what is this token worth at its level, given the others?
   Tensor tokens = x.narrow(1, 0, n), words = x.narrow(1, n, t);
@@ -106,8 +109,8 @@ Tensor Answerer::write(const Tensors& w, const Memory& memory, const Tensor& pre
   return out_(w, final_(w, x));
 }
 
-Answerer::Written Answerer::write_greedy(const Tensors& w, const Memory& memory,
-                                         int longest) const {
+Answerer::Written Answerer::write_greedy(const Tensors& w, const Memory& memory, int longest,
+                                         const OnSymbol& hear) const {
   const int64_t batch = memory.states.size(0);
   std::vector<KeysValues> cross, self(decoder_.size());
   for (const DecoderLayer& layer : decoder_)
@@ -136,6 +139,12 @@ Answerer::Written Answerer::write_greedy(const Tensors& w, const Memory& memory,
     symbols.push_back(symbol);
     probabilities.push_back(best);
     ended = ended.logical_or(symbol.eq(kEnd));
+    if (hear && step < longest) {
+      const Tensor chosen = symbol.to(at::kCPU);
+      for (int64_t b = 0; b < batch; ++b)
+        if (const int64_t s = chosen[b][0].item<int64_t>(); s != kEnd)
+          hear(b, static_cast<uint8_t>(s));
+    }
     // Looking whether all have ended waits for the device; every fourth step is often enough.
     if ((step % 4 == 3 || batch == 1) && ended.all().item<bool>()) break;
   }

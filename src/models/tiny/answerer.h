@@ -1,6 +1,7 @@
 // The network that reads tokens of any mix of scales and writes the answer.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,8 @@ class Answerer {
   explicit Answerer(const Shape& shape);
   const Layout& layout() const { return layout_; }
 
-  Memory encode(const Tensors& w, const Look& look, at::ScalarType type) const;
+  // Without the adapter the encoder's tokens go to the decoder as they are.
+  Memory encode(const Tensors& w, const Look& look, at::ScalarType type, bool adapter = true) const;
   // Logits of the characters in each token, [Q,n,kGlyphSlots,kSymbols] for states [Q,n,width].
   Tensor glyphs(const Tensors& w, const Tensor& states) const;
   // Teacher forcing: previous symbols [Q,L] (kEnd first) -> logits [Q,L,kSymbols].
@@ -43,7 +45,10 @@ class Answerer {
     std::vector<std::vector<float>> probabilities;  // of each symbol, and of the end mark last
   };
   // Greedy decoding with cached keys and values, at most `longest` symbols.
-  Written write_greedy(const Tensors& w, const Memory& memory, int longest = kMaxAnswer) const;
+  // `hear` is told every symbol of every answer as it is chosen.
+  using OnSymbol = std::function<void(int64_t which, uint8_t symbol)>;
+  Written write_greedy(const Tensors& w, const Memory& memory, int longest = kMaxAnswer,
+                       const OnSymbol& hear = {}) const;
 
  private:
   struct DecoderLayer {

@@ -3,32 +3,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <list>
-#include <mutex>
 
 #include "arrcoc/error.h"
 #include "arrcoc/knowing.h"
 #include "arrcoc/realizing.h"
-#include "models/tiny/files.h"
 #include "models/tiny/page.h"
+#include "models/tiny/state.h"
 
 namespace arrcoc::tiny {
 namespace {
 
 constexpr size_t kPages = 4;  // a page of 1024x1024 keeps 2 MB
 constexpr int kLongestFrame = 4096;
-
-struct SeenPage {
-  uint64_t hash = 0;
-  int64_t height = 0, width = 0;  // of the frame
-  PageFeatures features;          // without `cells`, which only training needs
-};
-
-Tensor symbols_tensor(std::string_view question, bool* shortened = nullptr) {
-  const std::vector<uint8_t> symbols = encode_question(question, shortened);
-  if (symbols.empty()) throw Error(ErrorCode::bad_argument, "the question is empty");
-  return at::tensor(std::vector<int64_t>(symbols.begin(), symbols.end()), at::kLong).view({1, -1});
-}
 
 template <size_t N>
 void copy_to(const Tensor& row, std::array<float, N>& out) {
@@ -38,30 +24,14 @@ void copy_to(const Tensor& row, std::array<float, N>& out) {
 
 }  // namespace
 
-struct TinyModel::State {
-  explicit State(Bundle bundle)
-      : weights(std::move(bundle)), realizer(weights.shape), answerer(weights.shape) {}
-  PageFeatures page(const Picture& picture, const Tensor& frame);
+Tensor symbols_tensor(std::string_view question, bool* shortened) {
+  const std::vector<uint8_t> symbols = encode_question(question, shortened);
+  if (symbols.empty()) throw Error(ErrorCode::bad_argument, "the question is empty");
+  return at::tensor(std::vector<int64_t>(symbols.begin(), symbols.end()), at::kLong).view({1, -1});
+}
 
-  Bundle weights;
-  RealizerNet realizer;
-  Answerer answerer;
-  std::mutex mutex;
-  std::list<SeenPage> pages;  // latest first
-};
-
-PageFeatures TinyModel::State::page(const Picture& picture, const Tensor& frame) {
+PageFeatures TinyModel::State::read(const Tensor& frame) const {
   const int64_t h = frame.size(1), w = frame.size(2);
-  {
-    const std::scoped_lock lock(mutex);
-    const auto known = std::find_if(pages.begin(), pages.end(), [&](const SeenPage& seen) {
-      return seen.hash == picture.hash && seen.height == h && seen.width == w;
-    });
-    if (known != pages.end()) {
-      pages.splice(pages.begin(), pages, known);
-      return known->features;
-    }
-  }
   if (std::max(h, w) > kLongestFrame)
     throw Error(ErrorCode::too_large, "the realizer looks at frames of at most " +
                                           std::to_string(kLongestFrame) + " pixels, not " +
@@ -72,6 +42,22 @@ PageFeatures TinyModel::State::page(const Picture& picture, const Tensor& frame)
   const Page seen{page_pixels(canvas), page_texture(canvas, extent), extent};
   PageFeatures features = realizer.read(weights.realizer, seen, at::kFloat);
   features.cells = Tensor();
+  return features;
+}
+
+PageFeatures TinyModel::State::page(const Picture& picture, const Tensor& frame) {
+  const int64_t h = frame.size(1), w = frame.size(2);
+  {
+    const std::scoped_lock lock(mutex);
+    const auto known = std::find_if(pages.begin(), pages.end(), [&](const RememberedPage& seen) {
+      return seen.hash == picture.hash && seen.height == h && seen.width == w;
+    });
+    if (known != pages.end()) {
+      pages.splice(pages.begin(), pages, known);
+      return known->features;
+    }
+  }
+  PageFeatures features = read(frame);
   const std::scoped_lock lock(mutex);
   pages.push_front({picture.hash, h, w, features});
   if (pages.size() > kPages) pages.pop_back();
@@ -94,15 +80,12 @@ int64_t TinyModel::parameters() const {
   return state_->realizer.layout().count() + state_->answerer.layout().count();
 }
 
-Opinion TinyModel::look(const Picture& picture, const Tensor& frame,
-                        std::string_view question) const {
-  at::NoGradGuard no_grad;
-  const Tensor asked = symbols_tensor(question);
-  const PageFeatures page = state_->page(picture, frame);
+Opinion TinyModel::State::judge(const PageFeatures& page, const Map& shape,
+                                std::string_view question) const {
   const Judgement judged =
-      state_->realizer.judge(state_->weights.realizer, page, asked, at::zeros({1}, at::kLong));
+      realizer.judge(weights.realizer, page, symbols_tensor(question), at::zeros({1}, at::kLong));
   Opinion out;
-  out.relevance = knowing::map_shape(picture, frame, kCellHeight);
+  out.relevance = shape;
   // Cells beyond the picture (the canvas is a multiple of 32 pixels) are left out.
   Tensor map = at::sigmoid(judged.relevance[0])
                    .narrow(0, 0, out.relevance.rows)
@@ -112,6 +95,15 @@ Opinion TinyModel::look(const Picture& picture, const Tensor& frame,
   copy_to(judged.tier[0], out.tier);
   copy_to(judged.tensions[0], out.tensions);
   return out;
+}
+
+Opinion TinyModel::look(const Picture& picture, const Tensor& frame,
+                        std::string_view question) const {
+  at::NoGradGuard no_grad;
+  if (encode_question(question).empty())
+    throw Error(ErrorCode::bad_argument, "the question is empty");
+  return state_->judge(state_->page(picture, frame),
+                       knowing::map_shape(picture, frame, kCellHeight), question);
 }
 
 Tensor TinyModel::text(const Picture& picture, const Tensor& frame) const {
@@ -125,30 +117,7 @@ Tensor TinyModel::text(const Picture& picture, const Tensor& frame) const {
 
 Answer TinyModel::answer(const TokenSequence& tokens, const Geometry& geometry,
                          std::string_view question) const {
-  at::NoGradGuard no_grad;
-  const int64_t n = tokens.size();
-  if (n == 0) throw Error(ErrorCode::bad_argument, "there are no tokens to read an answer from");
-  Answer out;
-  tiny::Look look;
-  look.question = symbols_tensor(question, &out.shortened);
-  look.extent =
-      at::tensor({static_cast<float>(geometry.width), static_cast<float>(geometry.height)},
-                 at::kFloat)
-          .view({1, 2});
-  look.patches = tokens.pixels.permute({0, 2, 3, 1}).reshape({1, n, 768});
-  look.centre = tokens.centre.unsqueeze(0) * look.extent.unsqueeze(1);
-  look.scale = tokens.scale.unsqueeze(0);
-  look.relevance = tokens.relevance.unsqueeze(0);
-  look.real = at::ones({1, n}, at::kBool);
-  const Tensors& w = state_->weights.answerer;
-  const auto written =
-      state_->answerer.write_greedy(w, state_->answerer.encode(w, look, at::kFloat));
-  out.text = decode(written.symbols[0]);
-  out.probabilities = written.probabilities[0];
-  double product = 1;
-  for (float p : out.probabilities) product *= p;
-  out.confidence = static_cast<float>(product);
-  return out;
+  return answer_all({{&tokens, geometry, std::string(question)}})[0];
 }
 
 }  // namespace arrcoc::tiny
