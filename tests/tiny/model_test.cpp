@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <thread>
 
 #include "arrcoc/error.h"
@@ -225,6 +226,60 @@ TEST(TinyAnswer, IsTheSameEveryTimeAndItsConfidenceIsTheProduct) {
   EXPECT_TRUE(
       model->answer(seen.tokens, seen.allocation.geometry, std::string(300, 'a')).shortened);
   EXPECT_THROW(model->answer(seen.tokens, seen.allocation.geometry, ""), Error);
+}
+
+TEST(TinyLook, APageThatTheCallerKeepsGivesTheSameOpinion) {
+  const auto model = TinyModel::load(int8_folder("kept"));
+  const Picture picture = noise(120, 90, 3);
+  const at::Tensor frame = frame_of(picture);
+  const auto page = model->see(picture, frame);
+  EXPECT_EQ(model->look(*page, "what?"), model->look(picture, frame, "what?"));
+  EXPECT_GT(TinyModel::bytes(*page), 0);
+  EXPECT_THROW(model->look(*page, ""), Error);
+}
+
+TEST(TinyAnswer, ABatchSaysWhatEachWouldSayAlone) {
+  const auto model = TinyModel::load(int8_folder("batch"));
+  const std::vector<std::string> questions = {"what is it?", "where?",
+                                              "how many of them are there?"};
+  std::vector<Realization> seen;
+  for (int64_t i = 0; i < 3; ++i) {
+    Options options;
+    options.budget = std::to_string(64 + 20 * i);
+    seen.push_back(realize(noise(200, 120, i), questions[i], options));
+  }
+  std::vector<Reading> readings;
+  for (size_t i = 0; i < 3; ++i)
+    readings.push_back({&seen[i].tokens, seen[i].allocation.geometry, questions[i]});
+  std::vector<std::string> heard(3);
+  const auto answers =
+      model->answer(readings, [&](size_t i, const std::string& text) { heard[i] += text; });
+  for (size_t i = 0; i < 3; ++i) {
+    const Answer alone = model->answer(seen[i].tokens, seen[i].allocation.geometry, questions[i]);
+    EXPECT_EQ(answers[i].text, alone.text);
+    EXPECT_NEAR(answers[i].confidence, alone.confidence, 1e-4F);
+    EXPECT_NEAR(answers[i].quality, alone.quality, 1e-4F);
+    EXPECT_EQ(heard[i], answers[i].text);
+    EXPECT_FALSE(answers[i].adapter_bypassed);
+  }
+}
+
+TEST(TinyAnswer, ABrokenAdapterIsBypassed) {
+  Bundle bundle = random_bundle();
+  const Answerer network(bundle.shape);
+  const auto& specs = network.layout().specs();
+  for (size_t i = 0; i < specs.size(); ++i)
+    if (specs[i].name.rfind("adapter.gate", 0) == 0)
+      bundle.answerer[i].fill_(std::numeric_limits<float>::quiet_NaN());
+  const fs::path folder = fs::temp_directory_path() / "arrcoc_model_adapter";
+  fs::remove_all(folder);
+  save_bundle(folder.string(), bundle, "t");
+  const auto model = TinyModel::load(folder.string());
+  const Realization seen = realize(noise(64, 64, 1), "what?");
+  const Answer answer = model->answer(seen.tokens, seen.allocation.geometry, "what?");
+  EXPECT_TRUE(answer.adapter_bypassed);
+  ASSERT_FALSE(answer.probabilities.empty());
+  for (float p : answer.probabilities) EXPECT_GT(p, 0) << "NaN compares false";
 }
 
 }  // namespace

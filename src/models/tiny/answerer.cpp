@@ -73,7 +73,8 @@ Answerer::Answerer(const Shape& shape) : shape_(shape) {
   out_ = Linear(layout_, "out", d, kSymbols);
 }
 
-Memory Answerer::encode(const Tensors& w, const Look& look, at::ScalarType type) const {
+Memory Answerer::encode(const Tensors& w, const Look& look, at::ScalarType type,
+                        bool adapter) const {
   const int64_t n = look.patches.size(1), t = look.question.size(1);
   Tensor wide = look.patches.view({look.patches.size(0), n, kWide, kWide, 3});
   Tensor pixels = wide.narrow(2, kMargin, kPatch)
@@ -101,6 +102,8 @@ Memory Answerer::encode(const Tensors& w, const Look& look, at::ScalarType type)
     };
     x = recompute_ ? recomputed(part, w, x) : part(w, x);
   }
+
+  if (!adapter) return {memory_norm_(w, x), mask, at::ones_like(look.scale)};
 
   // Quality adapter: what is this token worth at its level, given the others?
   Tensor tokens = x.narrow(1, 0, n), words = x.narrow(1, n, t);
@@ -137,7 +140,7 @@ Tensor Answerer::write(const Tensors& w, const Memory& memory, const Tensor& pre
 }
 
 Answerer::Written Answerer::write_greedy(const Tensors& w, const Memory& memory, int longest,
-                                         int64_t tokens) const {
+                                         int64_t tokens, const OnSymbol& hear) const {
   const int64_t batch = memory.states.size(0);
   std::vector<KeysValues> cross, self(decoder_.size());
   for (const DecoderLayer& layer : decoder_)
@@ -176,6 +179,12 @@ Answerer::Written Answerer::write_greedy(const Tensors& w, const Memory& memory,
       Tensor counts = ended.logical_not().to(at::kFloat);
       focus += looked * counts / static_cast<double>(decoder_.size());
       written_so_far += counts;
+    }
+    if (hear && step < longest) {
+      const Tensor chosen = symbol.to(at::kCPU);
+      for (int64_t b = 0; b < batch; ++b)
+        if (const int64_t s = chosen[b][0].item<int64_t>(); s != kEnd)
+          hear(b, static_cast<uint8_t>(s));
     }
     // Looking whether all have ended waits for the device; every fourth step is often enough.
     if ((step % 4 == 3 || batch == 1) && ended.all().item<bool>()) break;

@@ -1,6 +1,7 @@
 // The network that reads tokens of any mix of scales and writes the answer.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,8 @@ class Answerer {
   // Encoder layers keep their inputs only (see recompute.h).
   void set_recompute(bool on) { recompute_ = on; }
 
-  Memory encode(const Tensors& w, const Look& look, at::ScalarType type) const;
+  // Without the adapter the encoder's tokens go to the decoder as they are.
+  Memory encode(const Tensors& w, const Look& look, at::ScalarType type, bool adapter = true) const;
   // Logits of the characters in each token, [Q,n,kGlyphSlots,kSymbols] for states [Q,n,width].
   Tensor glyphs(const Tensors& w, const Tensor& states) const;
   // Teacher forcing: previous symbols [Q,L] (kEnd first) -> logits [Q,L,kSymbols].
@@ -47,8 +49,10 @@ class Answerer {
   };
   // Greedy decoding with cached keys and values, at most `longest` symbols. With tokens > 0 it also
   // says which of the first so many states were looked at, mean over symbols, heads and layers.
+  // `hear` is told every symbol of every answer as it is chosen.
+  using OnSymbol = std::function<void(int64_t which, uint8_t symbol)>;
   Written write_greedy(const Tensors& w, const Memory& memory, int longest = kMaxAnswer,
-                       int64_t tokens = 0) const;
+                       int64_t tokens = 0, const OnSymbol& hear = {}) const;
 
  private:
   struct DecoderLayer {

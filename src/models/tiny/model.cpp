@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <list>
-#include <mutex>
 
 #include "arrcoc/error.h"
 #include "arrcoc/knowing.h"
 #include "arrcoc/realizing.h"
-#include "models/tiny/files.h"
 #include "models/tiny/page.h"
+#include "models/tiny/state.h"
 
 namespace arrcoc::tiny {
 namespace {
@@ -18,13 +16,14 @@ namespace {
 constexpr size_t kPages = 4;  // a page of 1024x1024 keeps 2 MB
 constexpr int kLongestFrame = 4096;
 
-struct SeenPage {
-  uint64_t hash = 0;
-  int64_t height = 0, width = 0;  // of the frame
-  PageFeatures features;          // without `cells`, which only training needs
-};
+template <size_t N>
+void copy_to(const Tensor& row, std::array<float, N>& out) {
+  Tensor values = row.to(at::kCPU, at::kFloat).contiguous();
+  std::copy_n(values.data_ptr<float>(), N, out.begin());
+}
 
-// Symbols of all questions, padded to the longest: [Q,T].
+}  // namespace
+
 Tensor symbols_tensor(const std::vector<std::string>& questions, std::vector<bool>* shortened) {
   std::vector<std::vector<uint8_t>> all;
   size_t longest = 0;
@@ -42,40 +41,8 @@ Tensor symbols_tensor(const std::vector<std::string>& questions, std::vector<boo
   return out;
 }
 
-template <size_t N>
-void copy_to(const Tensor& row, std::array<float, N>& out) {
-  Tensor values = row.to(at::kCPU, at::kFloat).contiguous();
-  std::copy_n(values.data_ptr<float>(), N, out.begin());
-}
-
-}  // namespace
-
-struct TinyModel::State {
-  explicit State(Bundle bundle)
-      : weights(std::move(bundle)), realizer(weights.shape), answerer(weights.shape) {}
-  // known (optional): whether the page was remembered.
-  PageFeatures page(const Picture& picture, const Tensor& frame, bool* known = nullptr);
-
-  Bundle weights;
-  RealizerNet realizer;
-  Answerer answerer;
-  std::mutex mutex;
-  std::list<SeenPage> pages;  // latest first
-};
-
-PageFeatures TinyModel::State::page(const Picture& picture, const Tensor& frame, bool* known) {
+PageFeatures TinyModel::State::read(const Tensor& frame) const {
   const int64_t h = frame.size(1), w = frame.size(2);
-  {
-    const std::scoped_lock lock(mutex);
-    const auto found = std::find_if(pages.begin(), pages.end(), [&](const SeenPage& seen) {
-      return seen.hash == picture.hash && seen.height == h && seen.width == w;
-    });
-    if (found != pages.end()) {
-      pages.splice(pages.begin(), pages, found);
-      if (known) *known = true;
-      return found->features;
-    }
-  }
   if (std::max(h, w) > kLongestFrame)
     throw Error(ErrorCode::too_large, "the realizer looks at frames of at most " +
                                           std::to_string(kLongestFrame) + " pixels, not " +
@@ -86,6 +53,23 @@ PageFeatures TinyModel::State::page(const Picture& picture, const Tensor& frame,
   const Page seen{page_pixels(canvas), page_texture(canvas, extent), extent};
   PageFeatures features = realizer.read(weights.realizer, seen, at::kFloat);
   features.cells = Tensor();
+  return features;
+}
+
+PageFeatures TinyModel::State::page(const Picture& picture, const Tensor& frame, bool* known) {
+  const int64_t h = frame.size(1), w = frame.size(2);
+  {
+    const std::scoped_lock lock(mutex);
+    const auto found = std::find_if(pages.begin(), pages.end(), [&](const RememberedPage& seen) {
+      return seen.hash == picture.hash && seen.height == h && seen.width == w;
+    });
+    if (found != pages.end()) {
+      pages.splice(pages.begin(), pages, found);
+      if (known) *known = true;
+      return found->features;
+    }
+  }
+  PageFeatures features = read(frame);
   const std::scoped_lock lock(mutex);
   pages.push_front({picture.hash, h, w, features});
   if (pages.size() > kPages) pages.pop_back();
@@ -130,6 +114,25 @@ bool TinyModel::read(const Picture& picture, const Tensor& frame) const {
   return !known;
 }
 
+std::vector<Opinion> TinyModel::State::judge(const PageFeatures& page, const Map& shape,
+                                             const std::vector<std::string>& questions) const {
+  const Tensor asked = symbols_tensor(questions);
+  const Judgement judged = realizer.judge(weights.realizer, page, asked, Tensor(), asked.size(0));
+  // Cells beyond the picture (the canvas is a multiple of 32 pixels) are left out.
+  const Tensor maps =
+      relevance_of(judged.relevance.narrow(1, 0, shape.rows).narrow(2, 0, shape.cols));
+  std::vector<Opinion> out(questions.size());
+  for (size_t q = 0; q < out.size(); ++q) {
+    const auto row = static_cast<int64_t>(q);
+    const Tensor map = maps[row].contiguous();
+    out[q].relevance = shape;
+    out[q].relevance.values.assign(map.data_ptr<float>(), map.data_ptr<float>() + map.numel());
+    copy_to(judged.tier[row], out[q].tier);
+    copy_to(judged.tensions[row], out[q].tensions);
+  }
+  return out;
+}
+
 Opinion TinyModel::look(const Picture& picture, const Tensor& frame,
                         std::string_view question) const {
   return look(picture, frame, std::vector<std::string>{std::string(question)}).front();
@@ -139,24 +142,9 @@ std::vector<Opinion> TinyModel::look(const Picture& picture, const Tensor& frame
                                      const std::vector<std::string>& questions) const {
   if (questions.empty()) return {};
   at::NoGradGuard no_grad;
-  const Tensor asked = symbols_tensor(questions, nullptr);
-  const PageFeatures page = state_->page(picture, frame);
-  const Judgement judged =
-      state_->realizer.judge(state_->weights.realizer, page, asked, Tensor(), asked.size(0));
-  const Map shape = knowing::map_shape(picture, frame, kCellHeight);
-  // Cells beyond the picture (the canvas is a multiple of 32 pixels) are left out.
-  const Tensor maps =
-      relevance_of(judged.relevance.narrow(1, 0, shape.rows).narrow(2, 0, shape.cols));
-  std::vector<Opinion> out(questions.size());
-  for (size_t q = 0; q < out.size(); ++q) {
-    const auto row = static_cast<int64_t>(q);
-    Tensor map = maps[row].contiguous();
-    out[q].relevance = shape;
-    out[q].relevance.values.assign(map.data_ptr<float>(), map.data_ptr<float>() + map.numel());
-    copy_to(judged.tier[row], out[q].tier);
-    copy_to(judged.tensions[row], out[q].tensions);
-  }
-  return out;
+  symbols_tensor(questions);  // an empty question is refused before the page is read
+  return state_->judge(state_->page(picture, frame),
+                       knowing::map_shape(picture, frame, kCellHeight), questions);
 }
 
 Tensor TinyModel::text(const Picture& picture, const Tensor& frame) const {
@@ -171,48 +159,6 @@ Tensor TinyModel::text(const Picture& picture, const Tensor& frame) const {
 Answer TinyModel::answer(const TokenSequence& tokens, const Geometry& geometry,
                          std::string_view question) const {
   return answer({{&tokens, geometry, std::string(question)}}).front();
-}
-
-std::vector<Answer> TinyModel::answer(const std::vector<Reading>& readings) const {
-  if (readings.empty()) return {};
-  at::NoGradGuard no_grad;
-  std::vector<std::string> questions;
-  std::vector<TokenSequence> sequences;
-  for (const Reading& reading : readings) {
-    if (reading.tokens == nullptr || reading.tokens->size() == 0)
-      throw Error(ErrorCode::bad_argument, "there are no tokens to read an answer from");
-    questions.push_back(reading.question);
-    sequences.push_back(*reading.tokens);
-  }
-  std::vector<bool> shortened;
-  tiny::Look look;
-  look.question = symbols_tensor(questions, &shortened);
-  const PackedTokens packed = realizing::pack(sequences);
-  const int64_t q = packed.mask.size(0), n = packed.mask.size(1);
-  look.extent = at::empty({q, 2}, at::kFloat);
-  for (int64_t i = 0; i < q; ++i) {
-    look.extent[i][0] = readings[static_cast<size_t>(i)].geometry.width;
-    look.extent[i][1] = readings[static_cast<size_t>(i)].geometry.height;
-  }
-  look.patches = packed.around.permute({0, 1, 3, 4, 2}).reshape({q, n, -1});
-  look.centre = packed.centre * look.extent.unsqueeze(1);
-  look.scale = packed.scale;
-  look.relevance = packed.relevance;
-  look.real = packed.mask;
-  const Tensors& w = state_->weights.answerer;
-  const auto written =
-      state_->answerer.write_greedy(w, state_->answerer.encode(w, look, at::kFloat), kMaxAnswer, n);
-  std::vector<Answer> out(readings.size());
-  for (size_t i = 0; i < out.size(); ++i) {
-    out[i].text = decode(written.symbols[i]);
-    out[i].probabilities = written.probabilities[i];
-    out[i].shortened = shortened[i];
-    out[i].focus.assign(written.focus[i].begin(), written.focus[i].begin() + packed.lengths[i]);
-    double product = 1;
-    for (float p : out[i].probabilities) product *= p;
-    out[i].confidence = static_cast<float>(product);
-  }
-  return out;
 }
 
 }  // namespace arrcoc::tiny
