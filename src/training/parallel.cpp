@@ -9,10 +9,10 @@
 
 #ifdef ARRCOC_C10D
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
-#ifdef USE_C10D_GLOO
+#ifdef ARRCOC_GLOO
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #endif
-#ifdef USE_C10D_NCCL
+#ifdef ARRCOC_NCCL
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 #endif
 #endif
@@ -68,14 +68,14 @@ std::unique_ptr<Together> join(int rank, int world, const std::string& address, 
   options.isServer = rank == 0;
   options.numWorkers = static_cast<size_t>(world);
   const auto store = c10::make_intrusive<c10d::TCPStore>(address, options);
-#ifdef USE_C10D_NCCL
+#ifdef ARRCOC_NCCL
   if (device.is_cuda()) {
     using Group = c10d::ProcessGroupNCCL;
     return std::make_unique<Grouped<Group>>(
         rank, world, c10::make_intrusive<Group>(store, rank, world, Group::Options::create()));
   }
 #endif
-#ifdef USE_C10D_GLOO
+#ifdef ARRCOC_GLOO
   if (device.is_cpu()) {
     using Group = c10d::ProcessGroupGloo;
     const auto gloo = Group::Options::create();
