@@ -11,6 +11,7 @@
 #include "common/clones.h"
 #include "knowing/maps.h"
 #include "knowing/scorers.h"
+#include "texture/rows.h"
 
 namespace arrcoc::knowing {
 
@@ -23,15 +24,6 @@ struct Range {
 Range cell_range(int64_t i, int64_t cells, int64_t pixels) {
   const int64_t size = (pixels + cells - 1) / cells;
   return {std::min(pixels, i * size), std::min(pixels, (i + 1) * size)};
-}
-
-// Luma of a row, as one of 256 values.
-ARRCOC_CLONES void luma_bins(const float* __restrict red, const float* __restrict green,
-                             const float* __restrict blue, int64_t w, uint8_t* __restrict out) {
-  for (int64_t x = 0; x < w; ++x) {
-    const float luma = 0.2126F * red[x] + 0.7152F * green[x] + 0.0722F * blue[x];
-    out[x] = static_cast<uint8_t>(std::clamp(static_cast<int>(luma * 255.0F + 0.5F), 0, 255));
-  }
 }
 
 // H = -sum p log2 p of a 256-bin luminance histogram, / 8 bits. A short cell at the border cannot
@@ -54,7 +46,7 @@ class Shannon : public Scorer {
         const Range ys = cell_range(r, out.rows, h);
         for (Histogram& histogram : histograms) histogram.fill(0);
         for (int64_t y = ys.first; y < ys.last; ++y) {
-          luma_bins(red + y * w, green + y * w, blue + y * w, w, bins.data());
+          texture::rows::luma_bytes(red + y * w, green + y * w, blue + y * w, w, bins.data());
           for (int64_t c = 0; c < out.cols; ++c) {
             const Range xs = cell_range(c, out.cols, w);
             for (int64_t x = xs.first; x < xs.last; ++x) ++histograms[c][bins[x]];

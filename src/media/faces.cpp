@@ -79,7 +79,7 @@ std::vector<cv::Rect> detect_faces(const cv::Mat& grey) {
   cv::Mat even;
   cv::equalizeHist(small, even);
   Cascades::Cascade cascade = cascades().borrow();
-  cascade->detectMultiScale(even, found, 1.2, 3, 0, cv::Size(kSmallest, kSmallest));
+  cascade->detectMultiScale(even, found, 1.25, 2, 0, cv::Size(kSmallest, kSmallest));
   cascades().give_back(std::move(cascade));
   const double sx = static_cast<double>(grey.cols) / small.cols;
   const double sy = static_cast<double>(grey.rows) / small.rows;

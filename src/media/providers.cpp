@@ -7,6 +7,7 @@
 
 #include "media/canvas.h"
 #include "media/vision.h"
+#include "texture/cpu_kernels.h"
 
 namespace arrcoc::media {
 
@@ -69,23 +70,12 @@ class DistanceField : public Provider {
   std::vector<Channel> channels() const override { return {Channel::distance_field}; }
 
   at::Tensor provide(const at::Tensor& frame, const Picture&) const override {
-    const cv::Mat luma = luma_of(frame);
-    const EdgeRows edges(luma);
     // Edges are found at the frame's resolution; a cell with any edge in it is an edge cell.
-    const int block = (std::max(luma.cols, luma.rows) + kLongest - 1) / kLongest;
-    cv::Mat away((luma.rows + block - 1) / block, (luma.cols + block - 1) / block, CV_8UC1,
-                 cv::Scalar(255));
-    cv::parallel_for_(cv::Range(0, away.rows), [&](const cv::Range& rows) {
-      std::vector<float> strength(luma.cols);
-      for (int y = rows.start * block; y < std::min(luma.rows, rows.end * block); ++y) {
-        edges.row(y, strength.data());
-        uint8_t* to = away.ptr(y / block);
-        for (int x = 0, c = 0; x < luma.cols; x += block, ++c) {
-          const auto last = strength.begin() + std::min(luma.cols, x + block);
-          if (*std::max_element(strength.begin() + x, last) > kEdge) to[c] = 0;
-        }
-      }
-    });
+    const int64_t block = (std::max(frame.size(1), frame.size(2)) + kLongest - 1) / kLongest;
+    const at::Tensor peak = texture::peak_outlines_cpu(frame.cpu().to(at::kFloat), block);
+    cv::Mat away(static_cast<int>(peak.size(0)), static_cast<int>(peak.size(1)), CV_8UC1);
+    const float* from = peak.data_ptr<float>();
+    for (size_t i = 0; i < away.total(); ++i) away.data[i] = from[i] > kEdge ? 0 : 255;
     // No edge at all: every place is as far from one as can be.
     if (cv::countNonZero(away) == static_cast<int>(away.total())) {
       return stack({cv::Mat(away.size(), CV_32FC1, cv::Scalar(1))});
@@ -103,7 +93,7 @@ class Text : public Provider {
  public:
   std::vector<Channel> channels() const override { return {Channel::text_mask}; }
   at::Tensor provide(const at::Tensor& frame, const Picture&) const override {
-    return stack({text_strength(luma_of(frame))});
+    return stack({text_strength(grey_of(frame))});
   }
 };
 

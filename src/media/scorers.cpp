@@ -15,7 +15,7 @@ Map text_map(const Sight& sight) {
     Map sensed = knowing::channel_map(sight, Channel::text_mask);
     if (maximum(sensed) > 0) return sensed;
   }
-  return pool(text_strength(luma_of(sight.frame)), sight.shape, sight.picture.width(),
+  return pool(text_strength(grey_of(sight.frame)), sight.shape, sight.picture.width(),
               sight.picture.height());
 }
 
@@ -27,9 +27,7 @@ Map edge_map(const Sight& sight) {
 
 // The part of each cell that a face covers.
 Map face_map(const Sight& sight) {
-  cv::Mat grey;
-  luma_of(sight.frame).convertTo(grey, CV_8U, 255);
-  grey = shrunk(grey, kFaceFrame);
+  const cv::Mat grey = shrunk(grey_of(sight.frame), kFaceFrame);
   cv::Mat covered = cv::Mat::zeros(grey.size(), CV_32FC1);
   for (const cv::Rect& face : detect_faces(grey)) covered(face).setTo(1);
   return pool(covered, sight.shape, sight.picture.width(), sight.picture.height());

@@ -8,6 +8,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "arrcoc/texture.h"
+#include "common/clones.h"
 #include "media/vision.h"
 
 namespace arrcoc::media {
@@ -19,6 +20,28 @@ struct Centre {
 };
 
 constexpr int kRounds = 6;
+
+// Pixels x0 .. x1 of a row that are closer to centre k than to theirs.
+struct LabRow {
+  const float *l, *a, *b;
+};
+ARRCOC_CLONES void claim(LabRow row, float cl, float ca, float cb, float cx, float weight,
+                         float down, int k, int x0, int x1, float* __restrict nearest,
+                         int* __restrict label) {
+  const float* __restrict l = row.l;
+  const float* __restrict a = row.a;
+  const float* __restrict b = row.b;
+  for (int x = x0; x < x1; ++x) {
+    const float dl = l[x] - cl;
+    const float da = a[x] - ca;
+    const float db = b[x] - cb;
+    const float dx = static_cast<float>(x) - cx;
+    const float d = dl * dl + da * da + db * db + weight * (dx * dx + down);
+    const bool closer = d < nearest[x];
+    label[x] = closer ? k : label[x];
+    nearest[x] = closer ? d : nearest[x];
+  }
+}
 
 // Labels of the rows in `band`: each pixel takes the centre with the smallest colour^2 +
 // (distance/step)^2 compactness^2.
@@ -38,23 +61,9 @@ void assign(const cv::Mat (&lab)[3], const std::vector<Centre>& centres, double 
     const auto cb = static_cast<float>(centre.b);
     const auto cx = static_cast<float>(centre.x);
     for (int y = y0; y < y1; ++y) {
-      const float* l = lab[0].ptr<float>(y);
-      const float* a = lab[1].ptr<float>(y);
-      const float* b = lab[2].ptr<float>(y);
-      float* nearest = best.ptr<float>(y);
-      int* label = labels.ptr<int>(y);
       const auto dy = static_cast<float>(y - centre.y);
-      const float down = dy * dy;
-      for (int x = x0; x < x1; ++x) {
-        const float dl = l[x] - cl;
-        const float da = a[x] - ca;
-        const float db = b[x] - cb;
-        const float dx = static_cast<float>(x) - cx;
-        const float d = dl * dl + da * da + db * db + weight * (dx * dx + down);
-        const bool closer = d < nearest[x];
-        label[x] = closer ? static_cast<int>(k) : label[x];
-        nearest[x] = closer ? d : nearest[x];
-      }
+      claim({lab[0].ptr<float>(y), lab[1].ptr<float>(y), lab[2].ptr<float>(y)}, cl, ca, cb, cx,
+            weight, dy * dy, static_cast<int>(k), x0, x1, best.ptr<float>(y), labels.ptr<int>(y));
     }
   }
 }

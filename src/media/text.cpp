@@ -134,9 +134,7 @@ cv::Mat at_scale(const cv::Mat& grey) {
 
 }  // namespace
 
-cv::Mat text_strength(const cv::Mat& luma) {
-  cv::Mat grey;
-  luma.convertTo(grey, CV_8U, 255);
+cv::Mat text_strength(const cv::Mat& grey) {
   cv::Mat fine = at_scale(grey);
   cv::Mat smaller;
   const cv::Size third(std::max(1, static_cast<int>(std::lround(grey.cols / kLargePrint))),

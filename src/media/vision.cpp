@@ -1,10 +1,13 @@
 #include "media/vision.h"
 
+#include <ATen/ATen.h>
+
 #include <algorithm>
 #include <cmath>
 #include <opencv2/imgproc.hpp>
 
 #include "arrcoc/texture.h"
+#include "texture/cpu_kernels.h"
 #include "texture/rows.h"
 
 namespace arrcoc::media {
@@ -22,10 +25,18 @@ FramePlanes planes_of(const at::Tensor& frame) {
 }
 
 cv::Mat luma_of(const at::Tensor& frame) {
-  const at::Tensor luma = texture::luma(frame.cpu().to(at::kFloat).unsqueeze(0));
-  return cv::Mat(static_cast<int>(luma.size(2)), static_cast<int>(luma.size(3)), CV_32FC1,
-                 luma.data_ptr<float>())
-      .clone();
+  const at::Tensor rgb = frame.cpu().to(at::kFloat);
+  cv::Mat out(static_cast<int>(rgb.size(1)), static_cast<int>(rgb.size(2)), CV_32FC1);
+  at::Tensor target = at::from_blob(out.data, {1, 1, rgb.size(1), rgb.size(2)}, at::kFloat);
+  target.copy_(texture::luma(rgb.unsqueeze(0)));
+  return out;
+}
+
+cv::Mat grey_of(const at::Tensor& frame) {
+  const at::Tensor rgb = frame.cpu().to(at::kFloat);
+  cv::Mat out(static_cast<int>(rgb.size(1)), static_cast<int>(rgb.size(2)), CV_8UC1);
+  texture::luma_bytes_cpu(rgb, out.data);
+  return out;
 }
 
 cv::Mat shrunk(const cv::Mat& picture, int longest) {
@@ -40,20 +51,15 @@ cv::Mat shrunk(const cv::Mat& picture, int longest) {
   return out;
 }
 
-EdgeRows::EdgeRows(const cv::Mat& luma) {
-  cv::copyMakeBorder(luma, padded_, 1, 1, 1, 1, cv::BORDER_REPLICATE);
-}
-
-void EdgeRows::row(int y, float* out) const {
-  texture::rows::sizes(padded_.ptr<float>(y), padded_.ptr<float>(y + 1), padded_.ptr<float>(y + 2),
-                       padded_.cols - 2, out);
-}
-
 cv::Mat edge_strength(const cv::Mat& luma) {
-  const EdgeRows edges(luma);
+  cv::Mat padded;
+  cv::copyMakeBorder(luma, padded, 1, 1, 1, 1, cv::BORDER_REPLICATE);
   cv::Mat out(luma.size(), CV_32FC1);
   cv::parallel_for_(cv::Range(0, luma.rows), [&](const cv::Range& rows) {
-    for (int y = rows.start; y < rows.end; ++y) edges.row(y, out.ptr<float>(y));
+    for (int y = rows.start; y < rows.end; ++y) {
+      texture::rows::sizes(padded.ptr<float>(y), padded.ptr<float>(y + 1), padded.ptr<float>(y + 2),
+                           luma.cols, out.ptr<float>(y));
+    }
   });
   return out;
 }

@@ -20,23 +20,18 @@ FramePlanes planes_of(const at::Tensor& frame);
 // Rec. 709 luma of a frame, CV_32F in [0,1].
 cv::Mat luma_of(const at::Tensor& frame);
 
+// The same as 8 bit.
+cv::Mat grey_of(const at::Tensor& frame);
+
 // Area-averaged so that the longer side is at most `longest`; never enlarged.
 cv::Mat shrunk(const cv::Mat& picture, int longest);
 
 // Sobel magnitude with kernels divided by 4 and replicated borders: a step of height s gives s.
 cv::Mat edge_strength(const cv::Mat& luma);
-// The same, row by row.
-class EdgeRows {
- public:
-  explicit EdgeRows(const cv::Mat& luma);
-  void row(int y, float* out) const;
 
- private:
-  cv::Mat padded_;
-};
-
-// How much a place looks like text, CV_32F in [0,1], about a quarter of the luma's size.
-cv::Mat text_strength(const cv::Mat& luma);
+// How much a place of an 8-bit grey picture looks like text, CV_32F in [0,1], about a quarter of
+// its size.
+cv::Mat text_strength(const cv::Mat& grey);
 
 // Superpixels: labels 0 .. count-1 (CV_32S), each one connected region.
 struct Segments {

@@ -276,23 +276,51 @@ struct Places {
   }
 };
 
-// Rows of [rows,cols] planes stretched to h x w, one at a time.
-class Stretcher {
- public:
-  Stretcher(int64_t rows, int64_t cols, int64_t h, int64_t w)
-      : cols_(cols), down_(rows, h), across_(cols, w) {}
+// Where the pixels of a rows x cols plane lie in one of h x w.
+struct Stretch {
+  int64_t cols;
+  Places down, across;
+  Stretch(int64_t rows, int64_t cols_, int64_t h, int64_t w)
+      : cols(cols_), down(rows, h), across(cols_, w) {}
+};
 
-  void row(const float* plane, int64_t y, std::vector<float>& scratch, float* out) const {
-    scratch.resize(cols_);
-    rows::blend(plane + down_.left[y] * cols_, plane + down_.right[y] * cols_, down_.part[y], cols_,
-                scratch.data());
-    rows::spread(scratch.data(), across_.left.data(), across_.right.data(), across_.part.data(),
-                 static_cast<int64_t>(across_.part.size()), out);
+// Rows of one stretched plane, from top to bottom: a source row is widened once, not for every row
+// that lies beside it.
+class StretchedRows {
+ public:
+  StretchedRows(const Stretch& stretch, const float* plane)
+      : stretch_(stretch), plane_(plane), w_(static_cast<int64_t>(stretch.across.part.size())) {
+    for (Wide& wide : wide_) wide.values.resize(w_);
+  }
+
+  void row(int64_t y, float* out) {
+    const float* above = widened(stretch_.down.left[y]);
+    const float* below = widened(stretch_.down.right[y]);
+    rows::blend(above, below, stretch_.down.part[y], w_, out);
   }
 
  private:
-  int64_t cols_;
-  Places down_, across_;
+  struct Wide {
+    int32_t source = -1;
+    std::vector<float> values;
+  };
+
+  // Neighbouring source rows have different parities, so that one never evicts the other.
+  const float* widened(int32_t source) {
+    Wide& wide = wide_[source % 2];
+    if (wide.source != source) {
+      rows::spread(plane_ + source * stretch_.cols, stretch_.across.left.data(),
+                   stretch_.across.right.data(), stretch_.across.part.data(), w_,
+                   wide.values.data());
+      wide.source = source;
+    }
+    return wide.values.data();
+  }
+
+  const Stretch& stretch_;
+  const float* plane_;
+  int64_t w_;
+  Wide wide_[2];
 };
 
 }  // namespace
@@ -304,14 +332,15 @@ void normalised_edges_cpu(const float* gray, const at::Tensor& moments, int64_t 
   const int64_t cols = local.size(2);
   const float* mean = local.data_ptr<float>();
   const float* square = mean + rows * cols;
-  const Stretcher stretcher(rows, cols, h, w);
+  const Stretch stretch(rows, cols, h, w);
   at::parallel_for(0, h, kBand, [&](int64_t begin, int64_t end) {
-    std::vector<float> scratch;
+    StretchedRows means(stretch, mean);
+    StretchedRows squares(stretch, square);
     std::vector<float> m(w);
     std::vector<float> s(w);
     const auto make = [&](int64_t y, float* to) {
-      stretcher.row(mean, y, scratch, m.data());
-      stretcher.row(square, y, scratch, s.data());
+      means.row(y, m.data());
+      squares.row(y, s.data());
       rows::normalise(gray + y * w, m.data(), s.data(), w, to);
     };
     slide(h, w, begin, end, make, [&](int64_t y, const auto& window) {
@@ -325,12 +354,51 @@ void stretch_cpu(const at::Tensor& maps, int64_t h, int64_t w, float* out) {
   const int64_t rows = in.size(1);
   const int64_t cols = in.size(2);
   const float* source = in.data_ptr<float>();
-  const Stretcher stretcher(rows, cols, h, w);
-  at::parallel_for(0, in.size(0) * h, kBand, [&](int64_t begin, int64_t end) {
-    std::vector<float> scratch;
-    for (int64_t k = begin; k < end; ++k) {
-      stretcher.row(source + k / h * rows * cols, k % h, scratch, out + k * w);
+  const Stretch stretch(rows, cols, h, w);
+  for (int64_t p = 0; p < in.size(0); ++p) {
+    at::parallel_for(0, h, kBand, [&](int64_t begin, int64_t end) {
+      StretchedRows stretched(stretch, source + p * rows * cols);
+      for (int64_t y = begin; y < end; ++y) stretched.row(y, out + (p * h + y) * w);
+    });
+  }
+}
+
+at::Tensor peak_outlines_cpu(const at::Tensor& rgb, int64_t cell) {
+  const at::Tensor in = rgb.contiguous();
+  const int64_t h = in.size(1);
+  const int64_t w = in.size(2);
+  const int64_t rows = (h + cell - 1) / cell;
+  const int64_t cols = (w + cell - 1) / cell;
+  at::Tensor out = at::empty({rows, cols}, in.options());
+  const float* source = in.data_ptr<float>();
+  float* target = out.data_ptr<float>();
+  at::parallel_for(0, rows, std::max<int64_t>(1, kBand / cell), [&](int64_t begin, int64_t end) {
+    std::vector<float> size(w);
+    std::vector<float> peak(w);
+    for (int64_t r = begin; r < end; ++r) {
+      std::fill(peak.begin(), peak.end(), 0.0F);
+      slide(h, w, r * cell, std::min(h, (r + 1) * cell), luma_rows(source, h, w),
+            [&](int64_t, const auto& window) {
+              rows::sizes(window.up(), window.at(), window.down(), w, size.data());
+              rows::larger(size.data(), w, peak.data());
+            });
+      for (int64_t c = 0; c < cols; ++c) {
+        const auto first = peak.begin() + c * cell;
+        target[r * cols + c] = *std::max_element(first, first + std::min(cell, w - c * cell));
+      }
     }
+  });
+  return out;
+}
+
+void luma_bytes_cpu(const at::Tensor& rgb, uint8_t* out) {
+  const at::Tensor in = rgb.contiguous();
+  const int64_t h = in.size(1);
+  const int64_t w = in.size(2);
+  const float* red = in.data_ptr<float>();
+  at::parallel_for(0, h, kBand, [&](int64_t begin, int64_t end) {
+    const float* from = red + begin * w;
+    rows::luma_bytes(from, from + h * w, from + 2 * h * w, (end - begin) * w, out + begin * w);
   });
 }
 

@@ -12,6 +12,18 @@ ARRCOC_CLONES void luma(const float* __restrict r, const float* __restrict g,
   for (int64_t x = 0; x < w; ++x) out[x] = 0.2126F * r[x] + 0.7152F * g[x] + 0.0722F * b[x];
 }
 
+ARRCOC_CLONES void luma_bytes(const float* __restrict r, const float* __restrict g,
+                              const float* __restrict b, int64_t w, uint8_t* __restrict out) {
+  for (int64_t x = 0; x < w; ++x) {
+    const float luma = 0.2126F * r[x] + 0.7152F * g[x] + 0.0722F * b[x];
+    out[x] = static_cast<uint8_t>(std::clamp(static_cast<int>(luma * 255.0F + 0.5F), 0, 255));
+  }
+}
+
+ARRCOC_CLONES void larger(const float* __restrict row, int64_t w, float* __restrict peak) {
+  for (int64_t x = 0; x < w; ++x) peak[x] = row[x] > peak[x] ? row[x] : peak[x];
+}
+
 ARRCOC_CLONES void add(const float* __restrict row, int64_t w, float* __restrict sum) {
   for (int64_t x = 0; x < w; ++x) sum[x] += row[x];
 }

@@ -11,6 +11,12 @@ namespace arrcoc::texture::rows {
 // Rec. 709 luma.
 void luma(const float* r, const float* g, const float* b, int64_t w, float* out);
 
+// The same as 0..255, rounded.
+void luma_bytes(const float* r, const float* g, const float* b, int64_t w, uint8_t* out);
+
+// peak = max(peak, row)
+void larger(const float* row, int64_t w, float* peak);
+
 // sum += row, and of its squares.
 void add(const float* row, int64_t w, float* sum);
 void add_moments(const float* row, int64_t w, float* sum, float* squares);
