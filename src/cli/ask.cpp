@@ -4,7 +4,7 @@
 
 #include "arrcoc/error.h"
 #include "arrcoc/tiny.h"
-#include "cli/cli.h"
+#include "cli/ask_model.h"
 
 namespace arrcoc::cli {
 
@@ -142,7 +142,12 @@ void add_ask(CLI::App& app) {
   sub->add_flag("--json", args->json, "print everything as JSON");
   const OptionFlags flags(*sub, "realizer");
   auto load = add_load_flags(*sub);
-  sub->callback([args, flags, load] { ask(*args, flags, *load); });
+  const ModelFlags model(*sub);
+  sub->callback([args, flags, load, model] {
+    if (model.given())
+      return model.ask({args->image, args->question, args->heatmap, args->json}, flags, *load);
+    ask(*args, flags, *load);
+  });
 }
 
 }  // namespace arrcoc::cli

@@ -130,15 +130,23 @@ at::Tensor Decoder::attend(const Layer& layer, const at::Tensor& x, const Turn& 
                             .triu(k.size(2) - queries + 1);
     probe->maps.push_back(at::softmax(scores.masked_fill(unseen, -INFINITY), -1).mean(1));
   }
-  return layer.out(join_heads(compat::attention(q, k, v, scale, true)));
+  at::Tensor mask;
+  if (cache && cache->mask.defined()) mask = cache->mask.narrow(3, 0, k.size(2));
+  return layer.out(join_heads(compat::attention(q, k, v, scale, true, mask)));
 }
 
 at::Tensor Decoder::forward(at::Tensor x, const at::Tensor& positions, Cache* cache,
                             const DeepStack* deepstack, AttentionProbe* probe) const {
   Turn angles = turn(positions);
-  for (size_t i = 0; i < layers_.size(); ++i) {
+  size_t count = layers_.size();
+  if (probe && probe->only && !probe->layers.empty()) {
+    auto last = *std::max_element(probe->layers.begin(), probe->layers.end());
+    count = std::min(count, static_cast<size_t>(last) + 1);
+  }
+  for (size_t i = 0; i < count; ++i) {
     const Layer& layer = layers_[i];
     x = x + attend(layer, layer.input(x), angles, i, cache, probe);
+    if (probe && probe->only && i + 1 == count) return x;
     x = x + layer.mlp(layer.post(x));
     if (deepstack && i < deepstack->rows.size()) {
       x = x.flatten(0, 1)
