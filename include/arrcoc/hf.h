@@ -43,6 +43,8 @@ struct GenerateOptions {
   double temperature = 0;  // 0: always the likeliest token
   double top_p = 1;
   int64_t top_k = 0;  // 0: no limit
+  // Logits of tokens that the prompt or the answer has are divided by it (multiplied when below 0).
+  double repetition_penalty = 1;
   uint64_t seed = 0;
   std::vector<int64_t> stop;              // end the answer; they are its last token
   std::vector<int64_t> attention_layers;  // whose look at the picture is wanted; -1 is the last

@@ -57,8 +57,8 @@ class Decoder {
     Norm q_norm, k_norm;
     GatedMlp mlp;
   };
-  Turn turn(const at::Tensor& positions) const;  // for [B,L,H,D]
-  at::Tensor attend(const Layer& layer, const at::Tensor& x, const Turn& turn, size_t index,
+  Rotary angles(const at::Tensor& positions) const;  // for [B,L,H,D]
+  at::Tensor attend(const Layer& layer, const at::Tensor& x, const Rotary& rotary, size_t index,
                     Cache* cache, AttentionProbe* probe) const;
   void remember(Cache& cache, size_t index, const at::Tensor& keys, const at::Tensor& values) const;
 

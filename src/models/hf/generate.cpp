@@ -48,10 +48,10 @@ std::vector<int64_t> layers_of(const Decoder& decoder, const std::vector<int64_t
 
 void check(const GenerateOptions& options) {
   if (options.max_new_tokens < 1 || !(options.temperature >= 0) || !(options.top_p > 0) ||
-      options.top_p > 1 || options.top_k < 0) {
-    throw Error(
-        ErrorCode::bad_argument,
-        "generation wants max_new_tokens >= 1, temperature >= 0, 0 < top_p <= 1, top_k >= 0");
+      options.top_p > 1 || options.top_k < 0 || !(options.repetition_penalty > 0)) {
+    throw Error(ErrorCode::bad_argument,
+                "generation wants max_new_tokens >= 1, temperature >= 0, 0 < top_p <= 1, "
+                "top_k >= 0, repetition_penalty > 0");
   }
 }
 
@@ -82,15 +82,25 @@ int64_t draw(const at::Tensor& logits, const GenerateOptions& options, double ch
 
 namespace {
 
-// Chooses the next token and writes it down. Only three numbers leave the device when the likeliest
-// token is wanted.
-int64_t note(const at::Tensor& logits, const GenerateOptions& options, double chance,
-             Generation& out) {
+// Chooses the next token and writes it down; probabilities are the model's own. Only three numbers
+// leave the device when the likeliest token is wanted.
+int64_t note(const at::Tensor& logits, const Prompt& prompt, const GenerateOptions& options,
+             double chance, Generation& out) {
   at::Tensor log_share = at::log_softmax(logits, -1);
+  at::Tensor wanted = logits;
+  if (options.repetition_penalty != 1) {
+    at::Tensor seen =
+        at::cat({prompt.ids.reshape({-1}).to(at::kCPU), at::tensor(out.ids, at::kLong)})
+            .to(logits.device());
+    at::Tensor before = logits.index_select(0, seen);
+    wanted = logits.index_copy(0, seen,
+                               at::where(before > 0, before / options.repetition_penalty,
+                                         before * options.repetition_penalty));
+  }
   at::Tensor best =
       options.temperature > 0
-          ? at::full({1}, draw(logits.to(at::kCPU), options, chance), at::kLong).to(logits.device())
-          : logits.argmax().reshape({1});
+          ? at::full({1}, draw(wanted.to(at::kCPU), options, chance), at::kLong).to(logits.device())
+          : wanted.argmax().reshape({1});
   at::Tensor entropy = -(log_share.exp() * log_share).nansum();
   at::Tensor numbers =
       at::cat({best.to(at::kDouble), log_share.index_select(0, best).to(at::kDouble),
@@ -128,7 +138,7 @@ Generation generate(const Vlm& model, const Prompt& prompt, const GenerateOption
   int64_t position = prompt.next_position();
   for (int64_t step = 0;; ++step, ++position) {
     at::Tensor logits = decoder.logits(hidden.select(1, hidden.size(1) - 1))[0];
-    int64_t id = note(logits, options, uniform(engine), out);
+    int64_t id = note(logits, prompt, options, uniform(engine), out);
     out.stopped = std::count(options.stop.begin(), options.stop.end(), id) > 0;
     bool wanted = !options.on_token || options.on_token(id);
     if (out.stopped || !wanted || step + 1 >= options.max_new_tokens) return out;
@@ -167,7 +177,8 @@ class Together {
       std::vector<int64_t> ids(out_.size(), 0);
       for (size_t b = 0; b < out_.size(); ++b) {
         if (done(b)) continue;
-        ids[b] = note(logits[static_cast<int64_t>(b)], options_, uniform(engines_[b]), out_[b]);
+        ids[b] = note(logits[static_cast<int64_t>(b)], prompts_[b], options_, uniform(engines_[b]),
+                      out_[b]);
         out_[b].stopped = std::count(options_.stop.begin(), options_.stop.end(), ids[b]) > 0;
       }
       bool all = step + 1 >= options_.max_new_tokens;
@@ -268,23 +279,46 @@ std::vector<float> look_of_words(const Vlm& model, const Prompt& prompt, int64_t
   return visual_attention(probe, prompt, 0, 0, words);
 }
 
+namespace {
+
+// One id or a list of them; none when it is missing.
+std::vector<int64_t> end_tokens(const nlohmann::json& value, const std::string& file) {
+  std::vector<int64_t> out;
+  if (!jsonio::has(value, "eos_token_id")) return out;
+  const nlohmann::json& stop = value["eos_token_id"];
+  for (const nlohmann::json& id : stop.is_array() ? stop : nlohmann::json::array({stop})) {
+    out.push_back(jsonio::whole(id, "eos_token_id", 0, INT32_MAX, file));
+  }
+  return out;
+}
+
+}  // namespace
+
 GenerateOptions read_generation(const std::string& folder) {
   GenerateOptions options;
-  std::string file = (std::filesystem::path(folder) / "generation_config.json").string();
-  if (!std::filesystem::exists(file)) return options;
-  nlohmann::json value = jsonio::read(file);
-  if (!value.is_object()) throw Error(ErrorCode::bad_json, file + ": not an object");
-  if (jsonio::flag(value, "do_sample", false, file)) {
-    options.temperature = jsonio::number(value, "temperature", 1, file);
-    options.top_p = jsonio::number(value, "top_p", 1, file);
-    options.top_k = jsonio::whole(value, "top_k", 50, 0, INT32_MAX, file);
+  auto path = [&](const char* name) { return (std::filesystem::path(folder) / name).string(); };
+  std::string file = path("generation_config.json");
+  if (std::filesystem::exists(file)) {
+    nlohmann::json value = jsonio::read(file);
+    if (!value.is_object()) throw Error(ErrorCode::bad_json, file + ": not an object");
+    if (jsonio::flag(value, "do_sample", false, file)) {
+      options.temperature = jsonio::number(value, "temperature", 1, file);
+      options.top_p = jsonio::number(value, "top_p", 1, file);
+      options.top_k = jsonio::whole(value, "top_k", 50, 0, INT32_MAX, file);
+    }
+    options.repetition_penalty = jsonio::number(value, "repetition_penalty", 1, file);
+    options.max_new_tokens =
+        jsonio::whole(value, "max_new_tokens", options.max_new_tokens, 1, 1 << 24, file);
+    options.stop = end_tokens(value, file);
+    check(options);
   }
-  options.max_new_tokens =
-      jsonio::whole(value, "max_new_tokens", options.max_new_tokens, 1, 1 << 24, file);
-  if (jsonio::has(value, "eos_token_id")) {
-    const nlohmann::json& stop = value["eos_token_id"];
-    for (const nlohmann::json& id : stop.is_array() ? stop : nlohmann::json::array({stop})) {
-      options.stop.push_back(jsonio::whole(id, "eos_token_id", 0, INT32_MAX, file));
+  // Folders without it say in config.json where an answer ends.
+  file = path("config.json");
+  if (options.stop.empty() && std::filesystem::exists(file)) {
+    nlohmann::json value = jsonio::read(file);
+    options.stop = end_tokens(value, file);
+    if (options.stop.empty() && jsonio::has(value, "text_config")) {
+      options.stop = end_tokens(value["text_config"], file);
     }
   }
   return options;
