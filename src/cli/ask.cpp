@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "arrcoc/error.h"
+#include "cli/ask_model.h"
 #include "cli/asking.h"
 
 namespace arrcoc::cli {
@@ -200,7 +201,12 @@ void add_ask(CLI::App& app) {
   sub->add_flag("--json", args->json, "print everything as JSON");
   const OptionFlags flags(*sub);
   auto load = add_load_flags(*sub);
-  sub->callback([args, flags, load] { ask(*args, flags, *load); });
+  const ModelFlags model(*sub);
+  sub->callback([args, flags, load, model] {
+    if (model.given())
+      return model.ask({args->image, args->question, args->heatmap, args->json}, flags, *load);
+    ask(*args, flags, *load);
+  });
 }
 
 }  // namespace arrcoc::cli

@@ -31,14 +31,14 @@ at::Tensor split_heads(const at::Tensor& x, int64_t heads) {
 
 at::Tensor join_heads(const at::Tensor& x) { return x.transpose(1, 2).flatten(2); }
 
-Turn::Turn(const at::Tensor& angle, at::ScalarType dtype) {
+Rotary::Rotary(const at::Tensor& angle, at::ScalarType dtype) {
   at::Tensor c = angle.cos();
   at::Tensor s = angle.sin();
   cosine = at::cat({c, c}, -1).to(dtype);
   sine = at::cat({-s, s}, -1).to(dtype);
 }
 
-at::Tensor Turn::operator()(const at::Tensor& x) const {
+at::Tensor Rotary::operator()(const at::Tensor& x) const {
   at::Tensor swapped = x.roll(x.size(-1) / 2, -1);
   return at::addcmul(x * cosine, swapped, sine).to(x.scalar_type());
 }

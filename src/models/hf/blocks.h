@@ -34,12 +34,12 @@ at::Tensor split_heads(const at::Tensor& x, int64_t heads);
 at::Tensor join_heads(const at::Tensor& x);
 
 // Rotary positions: the halves (a, b) of the last dimension become (a cos - b sin, b cos + a sin).
-struct Turn {
+struct Rotary {
   at::Tensor cosine;  // [..., D]: cos, cos
   at::Tensor sine;    // [..., D]: -sin, sin
-  Turn() = default;
+  Rotary() = default;
   // angle [..., D/2] float; kept in that type or another.
-  explicit Turn(const at::Tensor& angle, at::ScalarType dtype = at::kFloat);
+  explicit Rotary(const at::Tensor& angle, at::ScalarType dtype = at::kFloat);
   // In the type of x; products are formed in the wider one of the two.
   at::Tensor operator()(const at::Tensor& x) const;
 };

@@ -296,10 +296,8 @@ std::vector<int64_t> HfModel::prompt_ids(const std::vector<Message>& messages,
   return out;
 }
 
-Generation HfModel::generate(const std::vector<int64_t>& prompt,
-                             const std::vector<Features>& pictures,
-                             const GenerateOptions& options) const {
-  c10::InferenceMode guard;
+Prompt HfModel::prepared(const std::vector<int64_t>& prompt,
+                         const std::vector<Features>& pictures) const {
   at::Tensor ids = at::tensor(prompt, at::kLong).unsqueeze(0);
   std::vector<Visual> parts;
   std::vector<at::Tensor> grids;
@@ -323,21 +321,30 @@ Generation HfModel::generate(const std::vector<int64_t>& prompt,
   }
   at::Tensor grid = grids.empty() ? at::Tensor() : at::cat(grids);
   Visual visual = join(parts);
-  Prompt ready =
-      sparse ? prepare(*vlm_, ids, grid, visual, groups) : prepare(*vlm_, ids, grid, visual);
-  return hf::generate(*vlm_, ready, options);
+  return sparse ? prepare(*vlm_, ids, grid, visual, groups) : prepare(*vlm_, ids, grid, visual);
+}
+
+Generation HfModel::generate(const std::vector<int64_t>& prompt,
+                             const std::vector<Features>& pictures,
+                             const GenerateOptions& options) const {
+  c10::InferenceMode guard;
+  return hf::generate(*vlm_, prepared(prompt, pictures), options);
+}
+
+std::string HfModel::text_of(const Generation& generation) const {
+  std::vector<int64_t> ids = generation.ids;
+  if (generation.stopped) ids.pop_back();
+  std::string text = tokenizer_->decode(ids, true);
+  size_t begin = text.find_first_not_of(" \n\r\t");
+  size_t end = text.find_last_not_of(" \n\r\t");
+  return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
 }
 
 Answer HfModel::answer(const std::vector<Message>& messages, const std::vector<Features>& pictures,
                        const GenerateOptions& options) const {
   Answer out;
   out.generation = generate(prompt_ids(messages, pictures), pictures, options);
-  std::vector<int64_t> ids = out.generation.ids;
-  if (out.generation.stopped) ids.pop_back();
-  std::string text = tokenizer_->decode(ids, true);
-  size_t begin = text.find_first_not_of(" \n\r\t");
-  size_t end = text.find_last_not_of(" \n\r\t");
-  if (begin != std::string::npos) out.text = text.substr(begin, end - begin + 1);
+  out.text = text_of(out.generation);
   return out;
 }
 
@@ -348,12 +355,44 @@ Answer HfModel::answer(const std::string& question, const std::vector<Features>&
 std::vector<Answer> HfModel::answer_all(const std::vector<std::string>& questions,
                                         const std::vector<Features>& pictures,
                                         const GenerateOptions& options) const {
-  std::vector<Answer> out;
+  c10::InferenceMode guard;
+  if (questions.empty()) return {};
+  std::vector<std::vector<int64_t>> ids;
   for (const std::string& question : questions) {
-    out.push_back(
-        answer({{"user", question, static_cast<int>(pictures.size())}}, pictures, options));
+    ids.push_back(prompt_ids({{"user", question, static_cast<int>(pictures.size())}}, pictures));
+  }
+  size_t common = ids[0].size();
+  for (const auto& other : ids) {
+    auto differ = std::mismatch(ids[0].begin(), ids[0].end(), other.begin(), other.end()).first;
+    common = std::min({common, static_cast<size_t>(differ - ids[0].begin()), other.size() - 1});
+  }
+  std::vector<Prompt> prompts;
+  for (const auto& one : ids) prompts.push_back(prepared(one, pictures));
+  // Words are never left out, so what follows the common part counts the same in ids and places.
+  int64_t shared = prompts[0].length() - static_cast<int64_t>(ids[0].size() - common);
+  std::vector<Answer> out;
+  for (Generation& one : generate_together(*vlm_, prompts, shared, options)) {
+    std::string text = text_of(one);
+    out.push_back({std::move(text), std::move(one)});
   }
   return out;
+}
+
+std::vector<float> HfModel::early_attention(const std::vector<Message>& messages,
+                                            const std::vector<Features>& pictures,
+                                            const std::vector<int64_t>& layers) const {
+  c10::InferenceMode guard;
+  Prompt prompt = prepared(prompt_ids(messages, pictures), pictures);
+  if (prompt.visual_places.empty()) {
+    throw Error(ErrorCode::bad_argument, "the messages show no picture to look at");
+  }
+  std::vector<int64_t> watched = layers;
+  int64_t depth = vlm_->decoder().config().layers;
+  for (int64_t i = 1; layers.empty() && i <= std::max<int64_t>(1, depth / 4); ++i) {
+    watched.push_back(std::min(i, depth - 1));
+  }
+  int64_t words = prompt.length() - 1 - prompt.visual_places.back();
+  return look_of_words(*vlm_, prompt, words, watched);
 }
 
 }  // namespace arrcoc::hf

@@ -53,7 +53,7 @@ class Tower {
   Merger merger(const std::string& name, bool joined_norm, Source& source) const;
   Layout layout(const std::vector<Shape>& shapes, const std::vector<int64_t>& keep) const;
   at::Tensor table_rows(const std::vector<Shape>& shapes) const;
-  at::Tensor block(const Block& block, const at::Tensor& x, const Turn& turn,
+  at::Tensor block(const Block& block, const at::Tensor& x, const Rotary& rotary,
                    const Segments& segments) const;
 
   QwenVisionConfig c_;
@@ -189,10 +189,10 @@ at::Tensor Tower::table_rows(const std::vector<Shape>& shapes) const {
   return at::cat(all);
 }
 
-at::Tensor Tower::block(const Block& block, const at::Tensor& x, const Turn& turn,
+at::Tensor Tower::block(const Block& block, const at::Tensor& x, const Rotary& rotary,
                         const Segments& segments) const {
   at::Tensor parts = block.qkv(block.norm1(x)).reshape({x.size(0), 3, c_.heads, -1});
-  at::Tensor turned = turn(parts.narrow(1, 0, 2));  // queries and keys at once
+  at::Tensor turned = rotary(parts.narrow(1, 0, 2));  // queries and keys at once
   at::Tensor mixed = segments.attend(turned.select(1, 0), turned.select(1, 1), parts.select(1, 2));
   at::Tensor y = x + block.out(mixed.flatten(1));
   at::Tensor normal = block.norm2(y);
@@ -269,7 +269,7 @@ Visual Tower::operator()(const at::Tensor& values, const std::vector<Shape>& sha
     return at::tensor(at, at::kLong).to(device).to(at::kFloat).unsqueeze(1) * frequencies_;
   };
   // [N,1,1,D/2]
-  Turn turn(at::cat({angle(lie.row), angle(lie.col)}, 1).unsqueeze(1).unsqueeze(1));
+  Rotary rotary(at::cat({angle(lie.row), angle(lie.col)}, 1).unsqueeze(1).unsqueeze(1));
   Segments whole(run_lengths(lie.frame, unit), device);
   Segments local = windows ? Segments(run_lengths(lie.window, unit), device) : whole;
 
@@ -278,7 +278,7 @@ Visual Tower::operator()(const at::Tensor& values, const std::vector<Shape>& sha
   for (size_t i = 0; i < blocks_.size(); ++i) {
     auto layer = static_cast<int64_t>(i);
     bool full = std::count(c_.full_layers.begin(), c_.full_layers.end(), layer) > 0;
-    x = block(blocks_[i], x, turn, full ? whole : local);
+    x = block(blocks_[i], x, rotary, full ? whole : local);
     for (size_t d = 0; d < deepstack_.size(); ++d) {
       if (c_.deepstack[d] == layer) out.deepstack[d] = deepstack_[d](x);
     }
