@@ -9,6 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include "models/tiny/attend_cpu.h"
+
 namespace arrcoc::tiny {
 
 int64_t TensorSpec::count() const {
@@ -91,6 +93,7 @@ Tensor attend_plainly(const Tensor& q, const Tensor& k, const Tensor& v, const T
 
 Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, bool causal,
               Tensor* shares) {
+  if (!shares && !causal && attend_cpu_takes(q, k, v, mask)) return attend_cpu(q, k, v, mask);
 #if TORCH_VERSION_MAJOR >= 2
   if (shares) return attend_plainly(q, k, v, mask, causal, shares);
   std::optional<Tensor> bias;
