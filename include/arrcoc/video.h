@@ -32,8 +32,8 @@ class VideoFrame {
 class Video {
  public:
   // A video file, a picture (a film of one frame), a folder of pictures in natural order of their
-  // names (2 before 10; or its folder frames/), or "camera", "camera:N". Error{not_found, bad_image,
-  // too_large}; no frame at all is an error as well.
+  // names (2 before 10; or its folder frames/), or "camera", "camera:N". Error{not_found,
+  // bad_image, too_large}; no frame at all is an error as well.
   static Video open(const std::string& source, const LoadOptions& options = {});
   Video(Video&&) noexcept;
   ~Video();

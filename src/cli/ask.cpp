@@ -5,6 +5,7 @@
 #include "arrcoc/error.h"
 #include "arrcoc/tiny.h"
 #include "cli/cli.h"
+#include "cli/looking_again.h"
 
 namespace arrcoc::cli {
 
@@ -140,9 +141,14 @@ void add_ask(CLI::App& app) {
   sub->add_option("--threshold", args->threshold, "below this confidence the answer is unsure")
       ->check(CLI::Range(0.0, 1.0));
   sub->add_flag("--json", args->json, "print everything as JSON");
+  const LookAgainFlags again(*sub);
   const OptionFlags flags(*sub, "realizer");
   auto load = add_load_flags(*sub);
-  sub->callback([args, flags, load] { ask(*args, flags, *load); });
+  sub->callback([args, flags, again, load] {
+    if (again.wanted())
+      return again.run(args->image, args->question, flags.options(), *load, args->json);
+    ask(*args, flags, *load);
+  });
 }
 
 }  // namespace arrcoc::cli

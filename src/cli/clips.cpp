@@ -80,8 +80,9 @@ std::vector<Film> generated(const Clips& args, const Options& options) {
     scenes::Options making;
     making.questions = scenes::kSuiteQuestions;
     // Constants are fitted on seeds that no suite uses.
-    add_films(args.fit ? scenes::make(*assets, "clips", args.seed + static_cast<uint64_t>(i), making)
-                       : scenes::suite_scene(*assets, "clips", i),
+    add_films(args.fit
+                  ? scenes::make(*assets, "clips", args.seed + static_cast<uint64_t>(i), making)
+                  : scenes::suite_scene(*assets, "clips", i),
               options, films);
     progress.step();
   }
@@ -121,22 +122,23 @@ Score score_of(const std::vector<Film>& films, const temporal::Options& options,
 }
 
 ordered_json to_json(const Score& s) {
-  return {{"frames", s.frames},
-          {"boxes", s.boxes},
-          {"coverage", rounded(s.coverage())},
-          {"coverage_per_frame", rounded(s.coverage_alone())},
-          {"coverage_breadth_first", rounded(s.coverage_even())},
-          {"coherence", rounded(s.mean_coherence())},
-          {"coherence_least", rounded(s.least)},
-          {"pairs", s.pairs},
-          {"pairs_at_most_0.8", s.low},
-          {"cuts_f1", rounded(s.f1())},
-          {"cuts_found", s.hits},
-          {"cuts_false", s.false_cuts},
-          {"cuts_missed", s.missed},
-          {"tokens_per_frame", rounded(static_cast<double>(s.tokens) / std::max<int64_t>(1, s.frames))},
-          {"most_tokens", s.most},
-          {"close_looks", s.looks}};
+  return {
+      {"frames", s.frames},
+      {"boxes", s.boxes},
+      {"coverage", rounded(s.coverage())},
+      {"coverage_per_frame", rounded(s.coverage_alone())},
+      {"coverage_breadth_first", rounded(s.coverage_even())},
+      {"coherence", rounded(s.mean_coherence())},
+      {"coherence_least", rounded(s.least)},
+      {"pairs", s.pairs},
+      {"pairs_at_most_0.8", s.low},
+      {"cuts_f1", rounded(s.f1())},
+      {"cuts_found", s.hits},
+      {"cuts_false", s.false_cuts},
+      {"cuts_missed", s.missed},
+      {"tokens_per_frame", rounded(static_cast<double>(s.tokens) / std::max<int64_t>(1, s.frames))},
+      {"most_tokens", s.most},
+      {"close_looks", s.looks}};
 }
 
 // What a setting is worth: coverage, less what coherence lacks to a little more than its bar.

@@ -51,8 +51,8 @@ bool natural_before(const std::string& a, const std::string& b) {
 }
 
 bool looks_like_picture(const fs::path& path) {
-  static const char* const kEndings[] = {".jpg", ".jpeg", ".png",  ".webp", ".tif",
-                                         ".tiff", ".bmp", ".heic", ".heif"};
+  static const char* const kEndings[] = {".jpg",  ".jpeg", ".png",  ".webp", ".tif",
+                                         ".tiff", ".bmp",  ".heic", ".heif"};
   std::string ending = path.extension().string();
   std::transform(ending.begin(), ending.end(), ending.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -118,10 +118,10 @@ Picture VideoFrame::picture() const {
 struct Video::State {
   std::string source;
   LoadOptions options;
-  std::vector<std::string> files;  // a folder's pictures
-  cv::VideoCapture capture;        // or a stream
+  std::vector<std::string> files;   // a folder's pictures
+  cv::VideoCapture capture;         // or a stream
   std::optional<VideoFrame> first;  // read when opened, to know that there is one
-  size_t next = 0;                 // of `files`
+  size_t next = 0;                  // of `files`
   int64_t given = 0;
   int64_t expected = 0;
   double fps = 25;
@@ -171,8 +171,8 @@ std::optional<VideoFrame> Video::State::next_grab() {
 }
 
 void Video::State::open_stream(int camera) {
-  const bool opened = camera >= 0 ? capture.open(camera, cv::CAP_V4L2)
-                                  : capture.open(source, cv::CAP_FFMPEG);
+  const bool opened =
+      camera >= 0 ? capture.open(camera, cv::CAP_V4L2) : capture.open(source, cv::CAP_FFMPEG);
   if (!opened) {
     if (camera >= 0)
       throw Error(ErrorCode::not_found, "there is no camera " + std::to_string(camera));

@@ -134,11 +134,11 @@ at::Tensor Timeline::draw() const {
   for (int i = 0; i < n; ++i) {
     const Column& c = columns_[static_cast<size_t>(i)];
     const int right = std::max(x_of(i) + 1, x_of(i + 1) - (wide / n > 3 ? 1 : 0));
-    cv::rectangle(sheet, {x_of(i), y_of(c.tokens / c.frames / most), right - x_of(i),
-                          kTop + kHeight - y_of(c.tokens / c.frames / most)},
+    cv::rectangle(sheet,
+                  {x_of(i), y_of(c.tokens / c.frames / most), right - x_of(i),
+                   kTop + kHeight - y_of(c.tokens / c.frames / most)},
                   kTokens, cv::FILLED);
-    if (c.cut)
-      cv::line(sheet, {x_of(i), kTop}, {x_of(i), kTop + kHeight}, kCut, 2);
+    if (c.cut) cv::line(sheet, {x_of(i), kTop}, {x_of(i), kTop + kHeight}, kCut, 2);
   }
   const auto curve = [&](const cv::Scalar& ink, const auto& value) {
     for (int i = 1; i < n; ++i)

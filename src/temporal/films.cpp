@@ -25,9 +25,8 @@ double covered_by(const Film& film, size_t i, const Options& options, const char
   relevance.map = film.looks[i];
   Budget budget;
   budget.tokens = options.means.most;
-  return covered(
-      attending::allocate(relevance, film.geometry, budget, allocator, options.allocate),
-      film.boxes[i]);
+  return covered(attending::allocate(relevance, film.geometry, budget, allocator, options.allocate),
+                 film.boxes[i]);
 }
 
 }  // namespace
@@ -37,8 +36,8 @@ double Score::f1() const {
   return all > 0 ? static_cast<double>(2 * hits) / all : 1;
 }
 
-void Film::add(const Picture& picture, const std::string& question,
-               const arrcoc::Options& options, const Box& box, bool cut) {
+void Film::add(const Picture& picture, const std::string& question, const arrcoc::Options& options,
+               const Box& box, bool cut) {
   geometry = geometry_of(picture, options);
   this->question = question;
   Map map = look_at(picture, question, options);
@@ -58,8 +57,7 @@ void measure(const Film& film, const Options& given, FlowSource* flow, SegmentSo
   options.interest = interest_in(parse_query(film.question));
   Realizer realizer(options, borrowed(flow), segments ? borrowed(segments) : nullptr);
   for (size_t i = 0; i < film.thumbs.size(); ++i) {
-    const Step step =
-        realizer.step(film.thumbs[i], film.geometry, [&] { return film.looks[i]; });
+    const Step step = realizer.step(film.thumbs[i], film.geometry, [&] { return film.looks[i]; });
     ++score.frames;
     score.tokens += step.tokens;
     score.most = std::max<int64_t>(score.most, step.tokens);

@@ -64,10 +64,10 @@ std::vector<float> unexplained(const Thumb& current, const Thumb& previous, cons
       if (lost && !flow.empty()) {
         const int u = static_cast<int>(std::lround(static_cast<float>(x) + flow.dx[i]));
         const int v = static_cast<int>(std::lround(static_cast<float>(y) + flow.dy[i]));
-        lost = u < 0 || v < 0 || u >= current.width || v >= current.height ||
-               distance(&current.rgb[3 * i],
-                        &previous.rgb[3 * (static_cast<size_t>(v) * current.width + u)]) >=
-                   kExplained;
+        lost =
+            u < 0 || v < 0 || u >= current.width || v >= current.height ||
+            distance(&current.rgb[3 * i],
+                     &previous.rgb[3 * (static_cast<size_t>(v) * current.width + u)]) >= kExplained;
       }
       out[i] = lost ? 1.0F : 0.0F;
     }

@@ -16,16 +16,17 @@ constexpr int kSmallest = 3;     // cells; less is a flicker
 constexpr float kInside = 0.6F;  // a mover's still parts, against its moving ones
 
 constexpr std::array<std::string_view, 27> kPeople = {
-    "person",  "people",     "man",         "men",    "woman",  "women", "boy",   "girl",  "child",
-    "children", "pedestrian", "pedestrians", "walker", "runner", "who",   "player", "dancer", "he",
-    "she",     "someone",    "somebody",    "guy",    "lady",   "human", "skater", "worker", "cyclist"};
-constexpr std::array<std::string_view, 14> kVehicles = {"car",   "cars",    "bus",     "truck", "van",
-                                                        "train", "vehicle", "vehicles", "taxi",  "lorry",
-                                                        "tram",  "boat",    "ship",    "plane"};
+    "person", "people", "man",      "men",        "woman",       "women",   "boy",
+    "girl",   "child",  "children", "pedestrian", "pedestrians", "walker",  "runner",
+    "who",    "player", "dancer",   "he",         "she",         "someone", "somebody",
+    "guy",    "lady",   "human",    "skater",     "worker",      "cyclist"};
+constexpr std::array<std::string_view, 14> kVehicles = {
+    "car",      "cars", "bus",   "truck", "van",  "train", "vehicle",
+    "vehicles", "taxi", "lorry", "tram",  "boat", "ship",  "plane"};
 constexpr std::array<std::string_view, 24> kMoving = {
-    "moving",  "moves",   "move",   "crossing", "crosses", "cross", "walking", "walks",
-    "running", "runs",    "riding", "rides",    "driving", "drives", "flying", "flies",
-    "jumping", "jumps",   "passing", "passes",  "coming",  "going", "follow",  "track"};
+    "moving",  "moves", "move",    "crossing", "crosses", "cross",  "walking", "walks",
+    "running", "runs",  "riding",  "rides",    "driving", "drives", "flying",  "flies",
+    "jumping", "jumps", "passing", "passes",   "coming",  "going",  "follow",  "track"};
 
 template <size_t N>
 bool names(const Query& query, const std::array<std::string_view, N>& words) {
@@ -104,8 +105,9 @@ Map movers(const Map& motion, const Interest& interest) {
     if (!open[static_cast<size_t>(start)]) continue;
     const Mover mover = gather(motion, start, open);
     if (mover.moving < kSmallest) continue;
-    const float share = fit(interest, static_cast<float>(mover.c1 - mover.c0 + 1) * motion.cell_width,
-                            static_cast<float>(mover.r1 - mover.r0 + 1) * motion.cell_height);
+    const float share =
+        fit(interest, static_cast<float>(mover.c1 - mover.c0 + 1) * motion.cell_width,
+            static_cast<float>(mover.r1 - mover.r0 + 1) * motion.cell_height);
     for (int cell : mover.cells) {
       const int row = cell / motion.cols, col = cell % motion.cols;
       // The rim was only joined to close gaps.

@@ -13,8 +13,8 @@ constexpr int kLeast = 16;  // fewer tokens than this are not worth a new tree
 
 Purse::Purse(const Means& means) : means_(means), credit_(means.most) {
   if (means.most < 1 || means.most > 65536)
-    throw Error(ErrorCode::bad_argument, "a frame may get 1 to 65536 tokens, not " +
-                                             std::to_string(means.most));
+    throw Error(ErrorCode::bad_argument,
+                "a frame may get 1 to 65536 tokens, not " + std::to_string(means.most));
   if (!(means.rate > 0) || means.total < 0)
     throw Error(ErrorCode::bad_argument, "a film needs more than no tokens");
 }

@@ -9,7 +9,7 @@ namespace arrcoc::temporal {
 
 namespace {
 
-constexpr size_t kRecent = 8;     // motion looks back so far
+constexpr size_t kRecent = 8;      // motion looks back so far
 constexpr size_t kStrongest = 32;  // cells that say how relevant a frame is
 
 // One cell for 16 pixels of the tokens' geometry; the cells share the frame evenly.
@@ -85,9 +85,8 @@ Step Realizer::step(const Thumb& thumb, const Geometry& geometry,
   if (!first && (!(geometry == geometry_) || recent_.front().width != thumb.width ||
                  recent_.front().height != thumb.height)) {
     out.notes.push_back("the frame's size changed from " + std::to_string(geometry_.width) + "x" +
-                        std::to_string(geometry_.height) + " to " +
-                        std::to_string(geometry.width) + "x" + std::to_string(geometry.height) +
-                        " token pixels: started afresh");
+                        std::to_string(geometry_.height) + " to " + std::to_string(geometry.width) +
+                        "x" + std::to_string(geometry.height) + " token pixels: started afresh");
     fresh = true;
   }
   Flow flow;
@@ -105,8 +104,7 @@ Step Realizer::step(const Thumb& thumb, const Geometry& geometry,
     geometry_ = geometry;
   }
   const Map shape = fresh ? grid_of(geometry) : relevance_;
-  out.motion =
-      pool(motion_of(thumb, recent_, options_.tuning), thumb.width, thumb.height, shape);
+  out.motion = pool(motion_of(thumb, recent_, options_.tuning), thumb.width, thumb.height, shape);
   out.looked = wants_look(out.change, fresh);
   asked_ = out.looked ? fitted(look(), shape) : warp(asked_, flow);
   even_out(thumb, fresh || out.looked);
@@ -186,8 +184,8 @@ void Realizer::blend(Step& out, const Map& before, const Flow& flow, const Map& 
   }
   relevance_ = out.relevance;
   out.strength = strength_of(relevance_);
-  const Map past = fresh || history_.size() != relevance_.size() ? like(relevance_, 0)
-                                                                 : warp(history_, flow);
+  const Map past =
+      fresh || history_.size() != relevance_.size() ? like(relevance_, 0) : warp(history_, flow);
   history_ = past;
   for (size_t i = 0; i < history_.size(); ++i)
     history_.values[i] = t.history * past.values[i] + (1 - t.history) * relevance_.values[i];
@@ -204,8 +202,8 @@ void Realizer::attend(Step& out, bool fresh) {
     Budget budget;
     budget.tokens = granted;
     budget.why = fresh ? "a new shot" : "enough has changed";
-    allocation_ = attending::allocate(relevance, geometry_, budget, options_.allocator,
-                                      options_.allocate);
+    allocation_ =
+        attending::allocate(relevance, geometry_, budget, options_.allocator, options_.allocate);
     out.tokens = allocation_.tokens();
     purse_.unused(granted - out.tokens);
   } else if (fresh) {

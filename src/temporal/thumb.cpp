@@ -27,9 +27,8 @@ void shrink(const Samples& from, int step, int k, int width, int height, uint8_t
         uint32_t sum = 0;
         for (int u = 0; u < k; ++u) sum += sums[static_cast<size_t>((x * k + u) * step + c)];
         const int place = step == 3 && from.bgr ? 2 - c : c;
-        out[(static_cast<int64_t>(y) * width + x) * 3 + place] =
-            static_cast<uint8_t>((sum + static_cast<uint32_t>(area) / 2) /
-                                 static_cast<uint32_t>(area));
+        out[(static_cast<int64_t>(y) * width + x) * 3 + place] = static_cast<uint8_t>(
+            (sum + static_cast<uint32_t>(area) / 2) / static_cast<uint32_t>(area));
       }
     }
   }
