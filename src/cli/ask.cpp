@@ -8,6 +8,7 @@
 #include "arrcoc/error.h"
 #include "cli/ask_model.h"
 #include "cli/asking.h"
+#include "cli/looking_again.h"
 
 namespace arrcoc::cli {
 
@@ -199,12 +200,18 @@ void add_ask(CLI::App& app) {
                   "below this confidence the answer is unsure; calibrated unless given")
       ->check(CLI::Range(0.0, 1.0));
   sub->add_flag("--json", args->json, "print everything as JSON");
+  const LookAgainFlags again(*sub);
   const OptionFlags flags(*sub);
   auto load = add_load_flags(*sub);
   const ModelFlags model(*sub);
-  sub->callback([args, flags, load, model] {
+  sub->callback([args, flags, again, load, model] {
     if (model.given())
       return model.ask({args->image, args->question, args->heatmap, args->json}, flags, *load);
+    if (again.wanted()) {
+      const nlohmann::json given = flags.given();
+      const Options look = ask_options(given.value("policy", "realized"), given).look;
+      return again.run(args->image, args->question, look, *load, args->json);
+    }
     ask(*args, flags, *load);
   });
 }

@@ -1,4 +1,5 @@
 #include "cli/cli.h"
+#include "cli/watch.h"
 
 #include <ATen/Parallel.h>
 #include <unistd.h>
@@ -42,6 +43,8 @@ int dispatch(int argc, char** argv) {
   add_models(app);
   add_synth(app);
   add_train(app);
+  add_clips(app);
+  add_watch(app);
   // libtorch counts physical cores only and would leave half of a small machine idle.
   int threads = static_cast<int>(std::thread::hardware_concurrency());
   app.add_option("--threads", threads, "threads for tensor work")->check(CLI::Range(1, 1024));
