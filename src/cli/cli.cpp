@@ -40,6 +40,8 @@ int dispatch(int argc, char** argv) {
   add_eval(app);
   add_info(app);
   add_models(app);
+  add_serve(app);
+  add_log(app);
   add_synth(app);
   // libtorch counts physical cores only and would leave half of a small machine idle.
   int threads = static_cast<int>(std::thread::hardware_concurrency());
