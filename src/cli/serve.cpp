@@ -23,31 +23,17 @@ struct Serve {
 
 // Configuration file, then environment, then flags.
 serving::Options options_of(const Serve& args) {
-  json merged = json::object();
-  const auto merge = [&](const std::string& text, const std::string& where) {
-    try {
-      serving::options_from_json(text);  // names and types, with the file's name in the message
-      merged.update(json::parse(text));
-    } catch (const Error& e) {
-      throw Error(e.code(), where + ": " + e.what());
-    }
-  };
+  serving::Options options;
   if (!args.config.empty()) {
     const auto bytes = media::read_file(args.config, 1 << 20);
-    merge(std::string(bytes.begin(), bytes.end()), args.config);
+    try {
+      serving::apply_json(options, std::string(bytes.begin(), bytes.end()));
+    } catch (const Error& e) {
+      throw Error(e.code(), args.config + ": " + e.what());
+    }
   }
-  serving::Options options = serving::options_from_json(merged.dump());
   serving::apply_environment(options, [](const char* name) { return std::getenv(name); });
-  serving::Options flagged = serving::options_from_json(args.flags.dump());
-  // A flag wins where it was given.
-  json given = args.flags;
-  serving::visit_fields(options, [&](const std::string& name, const char*, auto& field) {
-    if (!given.contains(name)) return;
-    serving::visit_fields(flagged, [&](const std::string& other, const char*, auto& value) {
-      if constexpr (std::is_same_v<decltype(field), decltype(value)>)
-        if (name == other) field = value;
-    });
-  });
+  serving::apply_json(options, args.flags.dump());
   return options;
 }
 

@@ -41,6 +41,9 @@ void visit_fields(Options& o, F&& f) {
   f("upstream_retries", "tries after a failed one", o.upstream_retries);
 }
 
+// Sets the fields that the JSON object names. Error{bad_json}.
+void apply_json(Options& options, const std::string& json);
+
 // Error{bad_argument} naming the option that cannot be.
 void check(const Options& options);
 

@@ -76,9 +76,14 @@ void range(const char* name, double value, double low, double high) {
 }  // namespace
 
 Options options_from_json(const std::string& text) {
+  Options options;
+  apply_json(options, text);
+  return options;
+}
+
+void apply_json(Options& options, const std::string& text) {
   const json given = parse_json(text, "the configuration");
   if (!given.is_object()) throw Error(ErrorCode::bad_json, "the configuration is no JSON object");
-  Options options;
   for (const auto& [key, value] : given.items()) {
     bool found = false;
     visit_fields(options, [&, &k = key, &v = value](const char* name, const char*, auto& field) {
@@ -88,7 +93,6 @@ Options options_from_json(const std::string& text) {
     });
     if (!found) throw Error(ErrorCode::bad_json, "unknown option '" + key + "'");
   }
-  return options;
 }
 
 std::string to_json(const Options& options) {
