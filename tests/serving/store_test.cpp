@@ -135,6 +135,42 @@ TEST(ExampleLog, WhatIsNoLogIsRefused) {
   EXPECT_THROW(ExampleLog(folder / "no/such/folder.db"), Error);
 }
 
+std::string said_by(const std::string& arguments) {
+  FILE* out = ::popen((std::string(ARRCOC_BINARY) + " log " + arguments + " 2>&1").c_str(), "r");
+  std::string text;
+  for (int c; (c = std::fgetc(out)) != EOF;) text += static_cast<char>(c);
+  ::pclose(out);
+  return text;
+}
+
+TEST(LogCommand, ListsShowsExportsAndCleans) {
+  Folder folder;
+  const std::string file = folder / "log.db";
+  {
+    ExampleLog log(file);
+    for (const char* id : {"a", "b"}) log.add(example(id));
+    log.rate("b", "down", "it is 34");
+  }
+  EXPECT_NE(said_by("list " + file).find("33.10"), std::string::npos);
+  const json one = json::parse(said_by("list " + file + " --rating down --json"));
+  EXPECT_EQ(one["id"], "b");
+  EXPECT_EQ(one["comment"], "it is 34");
+  EXPECT_EQ(json::parse(said_by("show " + file + " a --picture " + (folder / "a.png")))["kept"],
+            178);
+  EXPECT_EQ(bytes_of(folder / "a.png"), example("a").picture);
+  said_by("export " + file + " --out " + (folder / "out"));
+  std::ifstream lines(folder / "out/examples.jsonl");
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count)
+    EXPECT_TRUE(
+        std::filesystem::exists(folder / ("out/" + json::parse(line)["image"].get<std::string>())));
+  EXPECT_EQ(count, 2);
+  EXPECT_EQ(said_by("clean " + file + " --days 0"), "2 examples deleted\n");
+  EXPECT_NE(said_by("show " + file + " a").find("no example"), std::string::npos);
+  EXPECT_NE(said_by("list " + (folder / "none.db")).find("no file"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(folder / "none.db")) << "looking must not create a log";
+}
+
 TEST(ServerFeedback, JoinsTheExample) {
   Folder folder;
   Options options = usual_options();
