@@ -151,6 +151,7 @@ HttpServer::HttpServer(const HttpLimits& limits) : limits_(limits) {
     ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   });
   set_keep_alive_max_count(1000);
+  set_keep_alive_timeout(static_cast<time_t>(limits.idle_seconds));  // only what clients are told
 }
 
 bool HttpServer::process_and_close_socket(socket_t socket) {
