@@ -41,6 +41,8 @@ int dispatch(int argc, char** argv) {
   add_eval(app);
   add_info(app);
   add_models(app);
+  add_serve(app);
+  add_log(app);
   add_synth(app);
   add_train(app);
   add_clips(app);

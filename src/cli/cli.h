@@ -21,6 +21,8 @@ void add_ask(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_info(CLI::App& app);
 void add_models(CLI::App& app);
+void add_serve(CLI::App& app);
+void add_log(CLI::App& app);
 void add_synth(CLI::App& app);
 void add_train(CLI::App& app);
 void add_clips(CLI::App& app);
