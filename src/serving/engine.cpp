@@ -294,7 +294,7 @@ void Engine::answer_together(const std::vector<JobRef>& batch) {
     job.text_ += text;
     job.changed_.notify_all();
   };
-  std::vector<tiny::Answer> answers = model_->answer_all(readings, hear);
+  std::vector<tiny::Answer> answers = model_->answer(readings, hear);
   for (size_t i = 0; i < batch.size(); ++i) {
     lap(*batch[i], "answering", start);
     take(batch[i], std::move(answers[i]));
