@@ -24,6 +24,7 @@ struct Ask {
   std::string heatmap;
   double threshold = -1;
   bool json = false;
+  std::vector<std::string> more;  // A B C "QUESTION"
 };
 
 class Watch {
@@ -193,6 +194,7 @@ void add_ask(CLI::App& app) {
   auto args = std::make_shared<Ask>();
   sub->add_option("image", args->image, "picture file, or - for standard input");
   sub->add_option("question", args->question, "what is asked");
+  sub->add_option("more", args->more, "several pictures, then the question");
   sub->add_option("--batch", args->batch,
                   "JSON lines {\"image\": ..., \"question\": ...}, or -; answers are JSON lines");
   sub->add_option("--heatmap", args->heatmap, "write the homunculus: tokens per area (PNG)");
@@ -206,11 +208,12 @@ void add_ask(CLI::App& app) {
   const ModelFlags model(*sub);
   sub->callback([args, flags, again, load, model] {
     if (model.given())
-      return model.ask({args->image, args->question, args->heatmap, args->json}, flags, *load);
-    if (again.wanted()) {
+      return model.ask({args->image, args->question, args->more, args->heatmap, args->json}, flags,
+                       *load);
+    if (again.wanted(args->more)) {
       const nlohmann::json given = flags.given();
       const Options look = ask_options(given.value("policy", "realized"), given).look;
-      return again.run(args->image, args->question, look, *load, args->json);
+      return again.run(args->image, args->question, args->more, look, *load, args->json);
     }
     ask(*args, flags, *load);
   });

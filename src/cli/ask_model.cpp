@@ -19,7 +19,7 @@ struct ModelFlags::State {
   int64_t max_new_tokens = 0;
   double top_p = 0;
   bool merge = false, tiers = false;
-  std::vector<std::string> then, more;
+  std::vector<std::string> then;
 
   bool said(const char* option) const { return app->get_option(option)->count() > 0; }
 };
@@ -32,10 +32,10 @@ struct Line {
   std::string question;
 };
 
-Line line_of(const AskBasics& basics, const std::vector<std::string>& more) {
+Line line_of(const AskBasics& basics) {
   Line out;
   std::vector<std::string> words = {basics.image, basics.question};
-  words.insert(words.end(), more.begin(), more.end());
+  words.insert(words.end(), basics.more.begin(), basics.more.end());
   for (const std::string& word : words) {
     if (word.empty()) throw Error(ErrorCode::bad_argument, "ask wants IMAGE... and \"QUESTION\"");
   }
@@ -151,7 +151,6 @@ ModelFlags::ModelFlags(CLI::App& app) : state_(std::make_shared<State>()) {
   auto add = [&](const char* name, auto& target, const char* help) {
     return app.add_option(name, target, help)->group("Hugging Face model");
   };
-  add("more", s.more, "with --model: further pictures; the last word is the question");
   add("--model", s.model, "folder of a Hugging Face model that is to answer");
   add("--mode", s.mode, "native, prune, patches or zoom (default: zoom if it can, else prune)");
   add("--relevance", s.relevance, "map from: realizer, clip, attention or combined");
@@ -179,17 +178,13 @@ bool ModelFlags::given() const {
       throw Error(ErrorCode::bad_argument, std::string(option) + " needs --model");
     }
   }
-  if (!s.more.empty()) {
-    throw Error(ErrorCode::bad_argument,
-                "several pictures need --model; is the question in quotes?");
-  }
   return false;
 }
 
 void ModelFlags::ask(const AskBasics& basics, const OptionFlags& flags,
                      const media::LoadOptions& load) const {
   const State& s = *state_;
-  const Line line = line_of(basics, s.more);
+  const Line line = line_of(basics);
   parse_query(line.question);  // refuse a bad question before anything is read
   hf::AskOptions options;
   options.look = flags.options();

@@ -13,12 +13,12 @@ namespace arrcoc::cli {
 struct AskBasics {
   std::string image;
   std::string question;
+  std::vector<std::string> more;  // further words: all but the last one are pictures then
   std::string heatmap;
   bool json = false;
 };
 
-// Adds --model and what belongs to it, and takes further words of the line: with --model the last
-// one is the question and all before it are pictures.
+// Adds --model and what belongs to it.
 class ModelFlags {
  public:
   explicit ModelFlags(CLI::App& app);

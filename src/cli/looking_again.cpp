@@ -11,7 +11,6 @@ namespace arrcoc::cli {
 using nlohmann::ordered_json;
 
 struct LookAgainFlags::State {
-  std::vector<std::string> more;
   std::string passes;
   std::string strip;
   int total_budget = 0;
@@ -97,26 +96,26 @@ void report(const esper::PicturesResult& result, const std::vector<std::string>&
 }  // namespace
 
 LookAgainFlags::LookAgainFlags(CLI::App& app) : state_(std::make_shared<State>()) {
-  app.add_option("more", state_->more, "several pictures, then the question");
   app.add_option("--passes", state_->passes, "look again while unsure: auto (up to 4) or 1 to 9");
   app.add_option("--total-budget", state_->total_budget, "tokens of all passes together")
       ->check(CLI::PositiveNumber);
   app.add_option("--strip", state_->strip, "write the passes side by side (PNG)");
 }
 
-bool LookAgainFlags::wanted() const {
-  return !state_->more.empty() || !state_->passes.empty() || state_->total_budget > 0 ||
+bool LookAgainFlags::wanted(const std::vector<std::string>& more) const {
+  return !more.empty() || !state_->passes.empty() || state_->total_budget > 0 ||
          !state_->strip.empty();
 }
 
-void LookAgainFlags::run(const std::string& image, const std::string& question, const Options& look,
+void LookAgainFlags::run(const std::string& image, const std::string& question,
+                         const std::vector<std::string>& more, const Options& look,
                          const media::LoadOptions& load, bool json) const {
   const auto backend = esper::tiny_backend(tiny::installed());
-  if (!state_->more.empty()) {
+  if (!more.empty()) {
     if (!state_->passes.empty() || state_->total_budget > 0 || !state_->strip.empty())
       throw Error(ErrorCode::unsupported, "several pictures are looked at once, not in passes");
     std::vector<std::string> names = {image, question};
-    names.insert(names.end(), state_->more.begin(), state_->more.end());
+    names.insert(names.end(), more.begin(), more.end());
     const std::string asked = names.back();
     names.pop_back();
     parse_query(asked);
