@@ -20,6 +20,11 @@ struct Job {
   Probe header;      // the size that was checked against the limit
   int orientation = 1;
   LoadOptions options;
+  bool bytes_are_ours = false;  // nobody reads `bytes` after the decoder
+
+  // Bytes [from, to) will not be read again: their memory may go back to the system, so that a
+  // large file and its picture are never in memory together.
+  void consumed(size_t from, size_t to) const;
 
   // Error{bad_image}: "name: broken JPEG: reason"
   [[noreturn]] void broken(const std::string& format, const std::string& reason) const {

@@ -1,3 +1,6 @@
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cmath>
 #include <cstdio>
 
@@ -18,8 +21,23 @@ void require_within(double width, double height, const std::string& name,
   throw Error(ErrorCode::too_large, name + text);
 }
 
-Picture decode(const std::vector<uint8_t>& bytes, const std::string& source,
-               const LoadOptions& options) {
+void Job::consumed(size_t from, size_t to) const {
+  constexpr size_t kWorthACall = size_t{1} << 20;
+  if (!bytes_are_ours || to > bytes.size() || from >= to) return;
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto start = reinterpret_cast<uintptr_t>(bytes.data());
+  // Whole pages inside only: what lies beside the file on its first and last page stays.
+  const uintptr_t first = (start + from + page - 1) / page * page;
+  const uintptr_t last = (start + to) / page * page;
+  if (last >= first + kWorthACall) {
+    madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+  }
+}
+
+namespace {
+
+Picture decode_job(const std::vector<uint8_t>& bytes, const std::string& source,
+                   const LoadOptions& options, bool bytes_are_ours) {
   if (!(options.max_megapixels > 0)) {
     throw Error(ErrorCode::bad_argument, "max_megapixels must be above 0");
   }
@@ -28,6 +46,7 @@ Picture decode(const std::vector<uint8_t>& bytes, const std::string& source,
   job.name = name_of(source);
   job.header = probe(bytes, source);
   job.options = options;
+  job.bytes_are_ours = bytes_are_ours;
   job.orientation = orientation_of(job.bytes, job.header.format);
   require_within(job.header.width, job.header.height, job.name, options);
 
@@ -43,8 +62,16 @@ Picture decode(const std::vector<uint8_t>& bytes, const std::string& source,
   return make_picture(std::move(rgb), source);
 }
 
+}  // namespace
+
+Picture decode(const std::vector<uint8_t>& bytes, const std::string& source,
+               const LoadOptions& options) {
+  return decode_job(bytes, source, options, false);
+}
+
 Picture load(const std::string& path, const LoadOptions& options) {
-  return decode(read_file(path), path, options);
+  const std::vector<uint8_t> bytes = read_file(path);
+  return decode_job(bytes, path, options, true);
 }
 
 }  // namespace arrcoc::media

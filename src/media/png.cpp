@@ -67,6 +67,7 @@ class Reader {
         const int rows = std::min(Canvas::kStrip, h - y);
         guarded([&] { read_rows(strip.data, stride, rows); });
         canvas.put(y, strip.rowRange(0, rows));
+        release();
       }
     } else {  // interlaced: every pass touches the whole picture
       Scratch scratch(stride * h);
@@ -87,6 +88,14 @@ class Reader {
     call();
   }
 
+  // libpng reads from front to end and keeps its own copy of what it still needs.
+  void release() {
+    constexpr size_t kPiece = size_t{8} << 20;
+    if (at_ < released_ + kPiece) return;
+    job_.consumed(released_, at_);
+    released_ = at_;
+  }
+
   void read_rows(uint8_t* data, size_t stride, int rows) {
     for (int i = 0; i < rows; ++i) png_read_row(png_, data + stride * i, nullptr);
   }
@@ -95,7 +104,7 @@ class Reader {
   Failure failure_{};
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
-  size_t at_ = 0;
+  size_t at_ = 0, released_ = 0;
 };
 
 class Writer {

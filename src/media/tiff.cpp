@@ -84,6 +84,41 @@ int rows_at_once(TIFF* tiff, int height) {
   return static_cast<int>(std::min(unit * units, most));
 }
 
+// Hands back the part of the file that lies before the strips or tiles still to be read, where
+// these follow each other in the file. (They may also be shared or in any order, then nothing is
+// done.)
+class ReadStrips {
+ public:
+  ReadStrips(TIFF* tiff, const Job& job) : tiff_(tiff), job_(job) {
+    const uint32_t count = TIFFIsTiled(tiff) ? TIFFNumberOfTiles(tiff) : TIFFNumberOfStrips(tiff);
+    uint16_t planes = PLANARCONFIG_CONTIG;
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_PLANARCONFIG, &planes);
+    in_order_ = planes == PLANARCONFIG_CONTIG;
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < count && in_order_; ++i) {
+      in_order_ = TIFFGetStrileOffset(tiff, i) >= end;
+      end = TIFFGetStrileOffset(tiff, i) + TIFFGetStrileByteCount(tiff, i);
+    }
+  }
+
+  void up_to_row(uint32_t y) {
+    if (!in_order_) return;
+    const uint32_t next =
+        TIFFIsTiled(tiff_) ? TIFFComputeTile(tiff_, 0, y, 0, 0) : TIFFComputeStrip(tiff_, y, 0);
+    const uint64_t offset = TIFFGetStrileOffset(tiff_, next);
+    if (offset < released_ + kPiece) return;
+    job_.consumed(released_, offset);
+    released_ = offset;
+  }
+
+ private:
+  static constexpr uint64_t kPiece = uint64_t{8} << 20;
+  TIFF* tiff_;
+  const Job& job_;
+  bool in_order_ = false;
+  uint64_t released_ = 0;
+};
+
 }  // namespace
 
 at::Tensor decode_tiff(const Job& job) {
@@ -109,8 +144,10 @@ at::Tensor decode_tiff(const Job& job) {
   const size_t stride = size_t{4} * width;
   Scratch scratch(stride * rows);
   Canvas canvas(job.header.width, job.header.height, job.orientation);
+  ReadStrips read(tiff.get(), job);
   for (int y = 0; y < job.header.height; y += rows) {
     const int count = std::min(rows, job.header.height - y);
+    read.up_to_row(y);
     image.row_offset = y;
     if (!TIFFRGBAImageGet(&image, reinterpret_cast<uint32_t*>(scratch.data()), width, count)) {
       job.broken("TIFF", source.complaint[0] != 0 ? source.complaint : "damaged or truncated data");

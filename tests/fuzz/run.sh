@@ -1,11 +1,12 @@
 #!/bin/sh
 # Runs the fuzzers for a while: tests/fuzz/run.sh BUILD [SECONDS_EACH] [NAME...]
-# Finds are written to BUILD/fuzz-finds; the exit status is that of the first fuzzer that found one.
+# What they find is written to BUILD/fuzz-finds, one file that reproduces it each; the exit status is
+# that of the first fuzzer that found something. Without finds the corpus grows from run to run.
 set -eu
 build=$1
-seconds=${2:-30}
+seconds=${2:-25}
 [ $# -ge 2 ] && shift 2 || shift 1
-[ $# -ge 1 ] || set -- decode query options
+[ $# -ge 1 ] || set -- decode query options safetensors tokenizer request
 programs=$build/tests/fuzz
 mkdir -p "$build/fuzz-finds"
 # The codec and tensor libraries keep memory until the end on purpose.
@@ -13,9 +14,11 @@ export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:${ASAN_OPTIONS:-}
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1:${UBSAN_OPTIONS:-}
 "$programs/fuzz_seeds" "$build/fuzz-seeds"
 for name in "$@"; do
-  mkdir -p "$build/fuzz-corpus/$name"
+  mkdir -p "$build/fuzz-corpus/$name" "$build/fuzz-seeds/$name"
+  words=$(dirname "$0")/$name.dict
+  [ -f "$words" ] && words="-dict=$words" || words=""
   echo "fuzz_$name: $seconds s"
   "$programs/fuzz_$name" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 -max_len=8192 \
-    -print_final_stats=1 -verbosity=0 -artifact_prefix="$build/fuzz-finds/$name-" \
+    -print_final_stats=1 -verbosity=0 $words -artifact_prefix="$build/fuzz-finds/$name-" \
     "$build/fuzz-corpus/$name" "$build/fuzz-seeds/$name"
 done

@@ -5,8 +5,22 @@
 
 #include "arrcoc/realize.h"
 #include "media/pictures.h"
+#include "tokenizers/small.h"
 
 using namespace pictures;
+
+namespace {
+
+// A safetensors file: length of the header, header, zeros.
+Blob weights(const std::string& header, size_t bytes) {
+  Blob out(8, 0);
+  for (size_t i = 0; i < 8; ++i) out[i] = static_cast<uint8_t>(uint64_t{header.size()} >> 8 * i);
+  out.insert(out.end(), header.begin(), header.end());
+  out.resize(out.size() + bytes, 0);
+  return out;
+}
+
+}  // namespace
 
 int main(int count, char** arguments) {
   if (count != 2) {
@@ -56,5 +70,12 @@ int main(int count, char** arguments) {
   save("options", "default.json", text(arrcoc::to_json({})));
   save("options", "few.json",
        text(R"({"policy":"lexical","budget":"180","frame":512,"enlarge":true})"));
+  save("safetensors", "two",
+       weights(R"({"a":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},)"
+               R"("b":{"dtype":"I8","shape":[3],"data_offsets":[16,19]},)"
+               R"("__metadata__":{"format":"pt"}})",
+               19));
+  save("safetensors", "empty", weights("{}", 0));
+  save("tokenizer", "clip.json", text(arrcoc::small_tokenizers::clip().dump()));
   return 0;
 }

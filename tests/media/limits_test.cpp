@@ -2,8 +2,11 @@
 // decoding.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <opencv2/imgcodecs.hpp>
 #include <optional>
@@ -227,4 +230,86 @@ TEST(Limits, AHundredMegapixelsLoadWithinAGigabyte) {
   EXPECT_EQ(got.rgb.data_ptr<uint8_t>()[9999], 0);  // first stored row is the last column
   EXPECT_GT(got.rgb.data_ptr<uint8_t>()[0], 245);
   EXPECT_LT(peak_memory_kb(), 1000 * 1000);
+}
+
+namespace {
+
+// An uncompressed 16-bit RGBA TIFF whose pixels are a hole in the file: black, transparent.
+std::string sparse_tiff(uint32_t width, uint32_t height) {
+  Blob out = {'I', 'I', 42, 0, 8, 0, 0, 0};
+  const auto u16 = [&](uint32_t v) {
+    out.push_back(static_cast<uint8_t>(v));
+    out.push_back(static_cast<uint8_t>(v >> 8));
+  };
+  const auto u32 = [&](uint32_t v) {
+    u16(v);
+    u16(v >> 16);
+  };
+  struct Entry {
+    uint32_t tag, type, count, value;
+  };
+  constexpr uint32_t kShort = 3;
+  constexpr uint32_t kLong = 4;
+  constexpr uint32_t kEntries = 11;
+  constexpr uint32_t kBits = 8 + 2 + 12 * kEntries + 4;  // where the four bit depths stand
+  constexpr uint32_t kPixels = 4096;
+  const uint32_t bytes = width * height * 8;
+  u16(kEntries);
+  for (const Entry& e :
+       {Entry{256, kLong, 1, width}, Entry{257, kLong, 1, height}, Entry{258, kShort, 4, kBits},
+        Entry{259, kShort, 1, 1}, Entry{262, kShort, 1, 2}, Entry{273, kLong, 1, kPixels},
+        Entry{277, kShort, 1, 4}, Entry{278, kLong, 1, height}, Entry{279, kLong, 1, bytes},
+        Entry{284, kShort, 1, 1}, Entry{338, kShort, 1, 2}}) {
+    u16(e.tag);
+    u16(e.type);
+    u32(e.count);
+    u32(e.value);
+  }
+  u32(0);
+  for (int i = 0; i < 4; ++i) u16(16);
+  const std::string path =
+      (std::filesystem::temp_directory_path() / ("arrcoc-large-" + std::to_string(::getpid())))
+          .string();
+  media::write_file(path, out);
+  std::filesystem::resize_file(path, uint64_t{kPixels} + bytes);
+  return path;
+}
+
+// Peak of this process since the last reset, in kB. Linux resets it on request.
+void reset_peak() { std::ofstream("/proc/self/clear_refs") << 5; }
+long peak_since_reset_kb() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind("VmHWM:", 0) == 0) return std::stol(line.substr(6));
+  }
+  return 0;
+}
+
+}  // namespace
+
+// The file alone has 800 MB and the picture 300: the file goes as the picture comes.
+TEST(Limits, AHundredMegapixelsOfSixteenBitTiffLoadWithinAGigabyte) {
+  const std::string path = sparse_tiff(10000, 10000);
+  reset_peak();
+  const Picture got = media::load(path);
+  EXPECT_LT(peak_since_reset_kb(), 1000 * 1000);
+  EXPECT_GT(peak_since_reset_kb(), 800 * 1000);  // the peak is measured at all
+  EXPECT_EQ(got.width(), 10000);
+  EXPECT_EQ(got.rgb.data_ptr<uint8_t>()[0], 255);  // transparent over white
+  std::filesystem::remove(path);
+}
+
+TEST(Limits, LoadingAFileGivesThePixelsOfDecodingIt) {
+  // Large enough that consumed parts of the file are handed back on the way.
+  const cv::Mat picture = noise(2200, 2100, 9);
+  for (const char* format : {".png", ".tiff"}) {
+    const Blob file = format == std::string(".tiff") ? tiff(picture) : encoded(picture, format);
+    ASSERT_GT(file.size(), size_t{9} << 20);
+    const std::string path =
+        (std::filesystem::temp_directory_path() / ("arrcoc-noise-" + std::to_string(::getpid())))
+            .string();
+    media::write_file(path, file);
+    EXPECT_EQ(media::load(path).hash, media::decode(file).hash) << format;
+    std::filesystem::remove(path);
+  }
 }
