@@ -121,7 +121,8 @@ void draw_frame(Context& c, Page& page, const ChartData& d, Frame& f) {
   f.top = y;
   float bottom = h - f.pad * 0.6F;
   if (!d.brand.empty()) {
-    const Run run = page.text(f.left, bottom - 2, d.brand, f.brand);
+    const Run run =
+        page.text(f.left, bottom - 2, d.brand, page.narrowed(d.brand, f.brand, f.right - f.left));
     page.ask({"chart.source", {}, d.brand, {run}, {}, Level::simple, 0.25F});
     bottom -= f.note.size * 1.7F;
   }

@@ -15,14 +15,6 @@ Color label_on(Color bar) { return luma(bar) > 120 ? Color{20, 20, 20} : Color{2
 constexpr float kLabelShare = 0.42F;  // of the width, for the names of lying bars at most
 constexpr float kSqueeze = 0.7F;      // how narrow letters may become before room is made for them
 
-// Draws text within `width`, squeezed when it is too long.
-Run fitted(Page& page, float x, float baseline, const std::string& text, Style style, Align align,
-           float width) {
-  const float needed = page.measure(text, style);
-  if (needed > width && needed > 0) style.stretch *= std::max(kSqueeze * 0.95F, width / needed);
-  return page.text(x, baseline, text, style, align);
-}
-
 std::vector<Run> legend(Page& page, const ChartData& d, const Frame& f, float& y, bool squares) {
   std::vector<Run> runs;
   const Legend spots = legend_spots(page, d.series, f);
@@ -95,9 +87,10 @@ Drawn horizontal(Context& c, Page& page, const ChartData& d, const Frame& f, Bar
   for (size_t k = 0; k < nc; ++k) {
     const float cy = y + pitch * (k + 0.5F);
     const float base = cy + page.cap_height(f.label) / 2;
-    out.categories.push_back(fitted(page, right_aligned ? x0 - f.label.size * 0.6F : f.left, base,
-                                    d.categories[k], f.label,
-                                    right_aligned ? Align::right : Align::left, label_width));
+    out.categories.push_back(page.text(right_aligned ? x0 - f.label.size * 0.6F : f.left, base,
+                                       d.categories[k],
+                                       page.narrowed(d.categories[k], f.label, label_width),
+                                       right_aligned ? Align::right : Align::left));
     float x = x0;
     for (size_t s = 0; s < ns; ++s) {
       const bool sign = all_signs || (first_sign && k == 0);
@@ -181,8 +174,9 @@ Drawn vertical(Context& c, Page& page, const ChartData& d, const Frame& f, Bars 
   const bool sign = r.chance(0.3F);
   for (size_t k = 0; k < nc; ++k) {
     const float cx = x0 + pitch * (k + 0.5F);
-    out.categories.push_back(fitted(page, cx, bottom + f.label.size * 1.2F, d.categories[k],
-                                    f.label, Align::centre, pitch * 0.94F));
+    out.categories.push_back(page.text(cx, bottom + f.label.size * 1.2F, d.categories[k],
+                                       page.narrowed(d.categories[k], f.label, pitch * 0.94F),
+                                       Align::centre));
     float floor = bottom;
     for (size_t s = 0; s < ns; ++s) {
       const std::string text = value_text(d, s, k, sign);

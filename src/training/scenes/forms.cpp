@@ -83,7 +83,7 @@ std::vector<Field> invent(Random& r) {
 
 Sheet form(Context& c) {
   Random& r = c.random;
-  const bool portrait = r.chance(0.55F);
+  const bool portrait = r.chance(0.4F);
   const int long_side = c.options.longest;
   const int short_side = static_cast<int>(long_side * r.real(0.6F, 0.8F));
   const int w = portrait ? short_side : long_side, h = portrait ? long_side : short_side;
@@ -118,9 +118,10 @@ Sheet form(Context& c) {
   if (r.chance(0.6F)) {
     const Style firm = style(label_family, size * r.real(1.0F, 1.4F), ink, Weight::bold);
     const bool centred = r.chance(0.5F);
-    const Run run = page.text(centred ? w / 2.0F : margin, y,
-                              r.chance(0.5F) ? upper(company(r, Land::us)) : company(r, Land::us),
-                              firm, centred ? Align::centre : Align::left);
+    const std::string name = r.chance(0.5F) ? upper(company(r, Land::us)) : company(r, Land::us);
+    const Run run =
+        page.text(centred ? w / 2.0F : margin, y, name, page.narrowed(name, firm, w - 2 * margin),
+                  centred ? Align::centre : Align::left);
     page.ask({"letter.company", {}, run.text, {run}, {}, Level::simple, 0.7F});
     y += size * 2;
   }
@@ -137,7 +138,8 @@ Sheet form(Context& c) {
                                           "Coupon Order Form",       "Media Request",
                                           "Telephone Message"}));
   const Style head = style(label_family, size * r.real(1.3F, 1.8F), ink, Weight::bold);
-  const Run title_run = page.text(w / 2.0F, y + size, title, head, Align::centre);
+  const Run title_run = page.text(w / 2.0F, y + size, title,
+                                  page.narrowed(title, head, w - 2 * margin), Align::centre);
   page.ask({"form.title", {}, title, {title_run}, {}, Level::simple, 1.0F});
   if (r.chance(0.3F))
     page.canvas.hline(title_run.box.x0, title_run.box.x1, title_run.box.y1 + 3, 1, ink);
@@ -170,7 +172,7 @@ Sheet form(Context& c) {
         continue;
       }
       ++next;
-      const float base = look == 4 ? y + size * 1.3F + value.size * 1.1F : y + size;
+      const float base = look == 4 ? y + size * 1.42F + value.size * 1.1F : y + size;
       const Run key = page.text(x + (look == 0 ? 4 : 0), look == 0 ? y + size * 0.9F : y + size,
                                 f.key + colon, label);
       if (look == 0) vx = std::max(vx, key.end + size * 0.4F);

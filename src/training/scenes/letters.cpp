@@ -76,7 +76,10 @@ Sheet letter(Context& c) {
     const float x = centred ? w / 2.0F : margin;
     const Align align = centred ? Align::centre : Align::left;
     const Run run =
-        page.text(x, y, firm, style(head, size * r.real(1.2F, 1.6F), ink, Weight::bold), align);
+        page.text(x, y, firm,
+                  page.narrowed(firm, style(head, size * r.real(1.2F, 1.6F), ink, Weight::bold),
+                                w - 2 * margin),
+                  align);
     page.ask({"letter.company", {}, firm, {run}, {}, Level::simple, 1.2F});
     y += size * 1.7F;
     const Style fine = style(head, std::max(c.px(9.5F), size * 0.8F), ink);

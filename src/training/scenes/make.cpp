@@ -25,7 +25,7 @@ Sheet draw(Context& context, const std::string& kind) {
   for (const Layout& layout : list) weights.push_back(layout.weight);
   Sheet sheet = list[context.random.weighted(weights)].make(context);
   if (sheet.finish == Finish::scan && sheet.pages.size() == 1)
-    archive_marks(context, sheet.pages[0]);
+    archive_marks(context, sheet.pages[0], sheet.layout);
   return sheet;
 }
 

@@ -531,7 +531,7 @@ std::vector<float> cell_starts(const Page& page, const Line& line, const Style& 
     const float wide = page.measure(cell.text, style), air = first ? 0.0F : style.size * 0.3F;
     float at = x0 + cell.at * width;
     if (cell.align != Align::left) at -= cell.align == Align::right ? wide : wide / 2;
-    at = cell.follows ? end + style.size * 0.06F : std::max(at, end + air);
+    at = cell.follows ? end + std::max(1.0F, style.size * 0.07F) : std::max(at, end + air);
     starts.push_back(at);
     if (cell.text.empty()) continue;
     end = at + wide;
@@ -553,7 +553,8 @@ Sheet receipt(Context& c) {
   for (const Line& line : writer.lines) rows += line.rows();
   const bool on_page = r.chance(0.12F);  // a small receipt scanned on a large white page
   const float top = c.px(r.real(14, 110)), bottom = c.px(r.real(14, 90));
-  const float spacing = r.real(1.2F, 1.5F);
+  // Small type needs relatively more: whole pixels between the lines.
+  const float spacing = std::max(r.real(1.2F, 1.5F), 1 + 2.2F / std::max(7.0F, c.px(9.5F)));
   // What the paper does not hold is good wishes at the end.
   const float capacity = (c.options.longest - top - bottom) / (c.px(9.5F) * spacing);
   while (rows > capacity && writer.closing()) rows -= writer.drop_last();
@@ -638,9 +639,8 @@ Sheet receipt(Context& c) {
     const Style pen = style(c.family("hand"), c.px(r.real(20, 34)),
                             r.chance(0.5F) ? Color{40, 50, 140} : Color{40, 40, 40});
     const float at = r.real(6, std::max(7.0F, w - page.measure(note, pen) - 6)),
-                base = pen.size * 1.2F + r.real(0, 8);
-    if (page.free({at - 2, base - pen.size * 1.2F, at + page.measure(note, pen) + 2,
-                   base + pen.size * 0.4F}))
+                base = pen.size * 1.3F + r.real(0, 8);
+    if (page.free({at - 4, 0, at + page.measure(note, pen) * 1.1F + 4, base + pen.size * 0.8F}))
       page.text(at, base, note, pen);
   }
   questions(page, printed, b, r);

@@ -41,7 +41,8 @@ struct SignText {
 };
 
 SignText sign_text(Random& r) {
-  const std::string town = city(r, Land::us), number = std::to_string(r.between(2, 140));
+  const std::string town = city(r, Land::us), number = std::to_string(r.between(2, 140)),
+                    address = street(r, Land::us);
   switch (r.between(0, 11)) {
     case 0:
       return {"speed limit sign", {"SPEED", "LIMIT", std::to_string(r.between(2, 12) * 5 + 5)}};
@@ -50,7 +51,7 @@ SignText sign_text(Random& r) {
     case 2:
       return {"exit sign", {"EXIT " + std::to_string(r.between(1, 98)), upper(town)}};
     case 3:
-      return {"street sign", {title_case(lower(street(r, Land::us).substr(5)))}};
+      return {"street sign", {title_case(lower(address.substr(address.find(' ') + 1)))}};
     case 4:
       return {"shop sign", {shop(r, Land::us).substr(0, 22)}};
     case 5:
@@ -58,10 +59,11 @@ SignText sign_text(Random& r) {
               {"OPEN", std::to_string(r.between(6, 11)) + " AM - " +
                            std::to_string(r.between(3, 11)) + " PM"}};
     case 6:
-      return {"parking sign",
-              {r.pick({"PARKING", "NO PARKING"}), r.pick({"MAX ", "FROM "}) +
-                                                      std::to_string(r.between(1, 12)) +
-                                                      r.pick({" HOURS", " AM", " PM"})}};
+      return {
+          "parking sign",
+          {r.pick({"PARKING", "NO PARKING"}),
+           r.chance(0.5F) ? "MAX " + std::to_string(r.between(2, 12)) + " HOURS"
+                          : "FROM " + std::to_string(r.between(1, 12)) + r.pick({" AM", " PM"})}};
     case 7:
       return {"house number", {std::to_string(r.between(1, 980))}};
     case 8:
@@ -168,8 +170,9 @@ Sheet signs(Context& c) {
     page.cutout(page.item(box, cut.name), cut, r.chance(0.5F));
   }
   if (page.asks.empty()) return signs(c);
-  if (std::find(asked.begin(), asked.end(), std::string("speed limit sign")) == asked.end())
-    page.ask({"sign.limit", {}, "none", {}, {}, Level::simple, 0.08F});
+  if (r.chance(0.3F) &&
+      std::find(asked.begin(), asked.end(), std::string("speed limit sign")) == asked.end())
+    page.ask({"sign.limit", {}, "none", {}, {}, Level::simple, 0.3F});
   return sheet;
 }
 

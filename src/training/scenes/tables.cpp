@@ -179,7 +179,7 @@ Sheet table_page(Context& c) {
   Page& page = sheet.pages.back();
   const Color ink = mix({0, 0, 0}, {60, 60, 60}, r.unit());
   const Family& family = c.family(r.pick({"typewriter", "typewriter", "sans", "serif", "sans"}));
-  const float size = c.px(r.real(11.5F, portrait ? 16 : 24));
+  const float size = c.px(r.real(12.5F, portrait ? 17 : 26));
   const Style body = style(family, size, ink), strong = style(family, size, ink, Weight::bold);
   const Subject& subject = r.pick(subjects());
   List rows = subject.rows, columns = subject.columns;
