@@ -26,7 +26,10 @@ async function serve(...flags) {
   const child = spawn(binary, ['serve', '--port', '0', '--tiny', root + 'models/tiny', ...flags],
                       {stdio: ['ignore', 'pipe', 'ignore']});
   const url = await new Promise((resolve, reject) => {
-    child.stdout.on('data', (data) => resolve(String(data).match(/http:\S+/)[0]));
+    child.stdout.on('data', (data) => {
+      const found = String(data).match(/http:\S+/);
+      if (found) resolve(found[0]);
+    });
     child.on('exit', () => reject(new Error('the server did not start')));
   });
   const memory = () => Number(readFileSync(`/proc/${child.pid}/status`, 'utf8').match(/VmRSS:\s+(\d+)/)[1]) / 1024;

@@ -17,6 +17,7 @@ namespace arrcoc::serving {
 namespace {
 
 constexpr int kSpareThreads = 16;  // tell those who are too many so, and clean up
+constexpr int kBacklog = 511;
 constexpr size_t kBuffer = 16 << 10;
 constexpr size_t kLinger = size_t{64} << 20;
 
@@ -144,7 +145,11 @@ Connection& connection() { return t_connection; }
 
 HttpServer::HttpServer(const HttpLimits& limits) : limits_(limits) {
   const size_t threads = static_cast<size_t>(limits.connections + kSpareThreads);
-  new_task_queue = [threads] { return new httplib::ThreadPool(threads); };
+  new_task_queue = [this, threads] {
+    // httplib lets five clients knock at once; the sixth would try again a second later.
+    ::listen(svr_sock_, kBacklog);
+    return new httplib::ThreadPool(threads);
+  };
   set_socket_options([](socket_t socket) {
     // SO_REUSEPORT, httplib's default, would let two servers share a port by accident.
     const int yes = 1;

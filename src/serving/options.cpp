@@ -138,6 +138,9 @@ void check(const Options& o) {
   range("upstream_seconds", o.upstream_seconds, 0.05, 86400);
   range("upstream_retries", o.upstream_retries, 0, 10);
   policy(o.policy);
+  Relevance even;
+  even.map = Map{1, 1, 16, 16, {0.5F}};
+  if (o.budget != "learned") attending::budget(even, parse_query("what"), o.budget);
   if (o.upstream_family != "auto") family_named(o.upstream_family);
   for (const std::string& rule : o.upstream_budgets)
     if (rule.find('=') == std::string::npos)

@@ -58,10 +58,11 @@ bool matches(const std::string& pattern, const std::string& text) {
 
 // A request on its way: as it came, as it goes, and what is known about it.
 struct Upstream::Prepared {
-  std::string id, model, question, answer;
+  std::string id, model, question, answer, policy;
   json original, shrunk;  // bodies
   bool smaller = false;   // they differ
   bool stream = false;
+  bool finished = false;  // [DONE] has come
   Family family;
   int64_t budget = 0;
   Usage usage;
@@ -96,7 +97,7 @@ Shrunk Upstream::shrink_one(const SeenRef& seen, const Prepared& p, int64_t budg
     Question q;
     q.picture = seen;
     q.text = question;
-    q.policy = p.original.value("/arrcoc/policy"_json_pointer, service_.options_.policy);
+    q.policy = p.policy;
     q.budget = std::to_string(budget);
     q.answer = false;
     q.allocator = "zoom";
@@ -129,6 +130,8 @@ std::shared_ptr<Upstream::Prepared> Upstream::prepare(const json& request) {
     if (matches(line.substr(0, equals), chat.model)) rule = line.substr(equals + 1);
   }
   if (!chat.extension.budget.empty()) rule = chat.extension.budget;
+  p->policy = chat.extension.policy.empty() ? options.policy : chat.extension.policy;
+  policy(p->policy);  // says when there is none of that name
   p->question = chat.question().text;
   for (const Turn& turn : chat.turns)
     p->usage.text += static_cast<int64_t>(turn.text.size() + 3) / 4;
@@ -308,6 +311,7 @@ void Upstream::extend_usage(json& reply, Prepared& p) const {
 
 std::string Upstream::extend_event(const std::string& line, Prepared& p) const {
   if (line.rfind("data:", 0) != 0) return line;
+  if (line.find("[DONE]") != std::string::npos && line.size() < 16) p.finished = true;
   json data = json::parse(line.substr(5), nullptr, false);
   if (!data.is_object()) return line;
   if (data.contains("id") && data["id"].is_string()) p.id = data["id"].get<std::string>();
@@ -328,6 +332,7 @@ void Upstream::stream(std::shared_ptr<Prepared> p, std::shared_ptr<Flow> flow,
       return text.empty() || sink.write(text.data(), text.size());
     };
     const auto state = flow->take(Clock::now() + kSlice, *pending);
+    if (state == UpstreamFlow::Body::ended && !pending->empty()) *pending += "\n";
     if (state == UpstreamFlow::Body::waiting) return sink.is_writable() && !service_.aborting_;
     // Whole lines only: an event may arrive in pieces.
     std::string out;
@@ -337,12 +342,12 @@ void Upstream::stream(std::shared_ptr<Prepared> p, std::shared_ptr<Flow> flow,
     pending->erase(0, at);
     if (pending->size() > kLargestReply || !send(out)) return false;
     if (state == UpstreamFlow::Body::more) return true;
-    if (state == UpstreamFlow::Body::broken) {
+    // httplib 0.11 takes a chunked body that breaks off for a whole one: only [DONE] is the end.
+    if (state == UpstreamFlow::Body::broken || !p->finished) {
       service_.metrics_.count("arrcoc_failures_total", label("code", "upstream_died"));
       const ApiError died(502, "upstream_died", "the upstream's answer broke off");
       send("\ndata: " + died.body() + "\n\n");
     } else {
-      send(*pending);
       account(*p);
     }
     sink.done();
@@ -365,7 +370,7 @@ void Upstream::account(Prepared& p) {
   e.model = p.model;
   e.question = p.question;
   e.answer = p.answer;
-  e.policy = service_.options_.policy;
+  e.policy = p.policy;
   e.milliseconds = 1e3 * spent;
   e.budget = p.budget;
   e.kept = p.usage.kept;

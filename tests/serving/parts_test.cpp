@@ -89,9 +89,9 @@ TEST(ServeOptions, ImpossibleOnesAreRefused) {
   EXPECT_THROW(options_from_json(R"({"prot": 1})"), Error);
   EXPECT_THROW(options_from_json(R"({"port": "1"})"), Error);
   EXPECT_THROW(options_from_json(R"([])"), Error);
-  for (const char* bad :
-       {R"({"port": 70000})", R"({"policy": "none such"})", R"({"log_share": 2})",
-        R"({"upstream_family": "x"})", R"({"upstream_budgets": ["x"]})", R"({"queue": 0})"})
+  for (const char* bad : {R"({"port": 70000})", R"({"policy": "none such"})", R"({"log_share": 2})",
+                          R"({"upstream_family": "x"})", R"({"upstream_budgets": ["x"]})",
+                          R"({"queue": 0})", R"({"budget": "plenty"})", R"({"budget": ""})"})
     EXPECT_THROW(check(options_from_json(bad)), Error) << bad;
 }
 

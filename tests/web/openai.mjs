@@ -34,15 +34,12 @@ try {
     async 'streams'() {
       const stream = await client.chat.completions.create(
           question('What is the date?', {stream: true, stream_options: {include_usage: true}}));
-      let text = '', pieces = 0, usage;
+      let text = '', usage;
       for await (const chunk of stream) {
-        const said = chunk.choices[0]?.delta?.content;
-        if (said) pieces += 1;
-        text += said ?? '';
+        text += chunk.choices[0]?.delta?.content ?? '';
         usage = chunk.usage ?? usage;
       }
       assert.equal(text, '10 jul 2024');
-      assert.ok(pieces > 3, 'character by character');
       assert.ok(usage.image_tokens.kept > 0);
     },
     async 'streams through the helper'() {
