@@ -5,6 +5,7 @@
 #include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -246,6 +247,7 @@ TEST(Fit, MakesConfidenceMeanHowOftenItIsRight) {
 }
 
 TEST(Measure, SuitesAskTheSameEveryTime) {
+  ::setenv("ARRCOC_ASSETS", ARRCOC_SOURCE_DIR "/assets", 0);
   const auto take = [] {
     std::vector<std::string> out;
     const GroupSource source = ahead(suite_groups({"charts", "unseen"}, 4));
