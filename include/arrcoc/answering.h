@@ -107,6 +107,7 @@ class Answerer {
   struct Pages;
   std::shared_ptr<const tiny::TinyModel> model_;
   Calibration calibration_;
+  bool stale_;  // the calibration was fitted for other weights
   std::unique_ptr<Pages> pages_;
 };
 

@@ -101,7 +101,10 @@ std::shared_ptr<const Answerer> Answerer::load(const std::string& folder) {
 }
 
 Answerer::Answerer(std::shared_ptr<const tiny::TinyModel> model, Calibration calibration)
-    : model_(std::move(model)), calibration_(calibration), pages_(std::make_unique<Pages>()) {}
+    : model_(std::move(model)),
+      calibration_(calibration),
+      stale_(calibration.weights != 0 && calibration.weights != model_->fingerprint()),
+      pages_(std::make_unique<Pages>()) {}
 Answerer::~Answerer() = default;
 
 std::vector<tiny::Opinion> Answerer::look(const Picture& picture,
@@ -142,8 +145,13 @@ class Batch {
   }
 
  private:
+  // The rule that decides how many tokens: the policy's own, or what was asked for.
+  std::string rule() const {
+    const std::string own = own_budget(options_.policy);
+    return own.empty() ? options_.look.budget : own;
+  }
   bool learned_budget() const {
-    const std::string& b = options_.look.budget;
+    const std::string b = rule();
     return source_ != Source::native && (b == "auto" || b == "learned");
   }
 
@@ -182,7 +190,7 @@ class Batch {
 
   Budget budget(size_t i, const Relevance& relevance) const {
     if (learned_budget()) return auto_budget(calibration_, *replies_[i].opinion, replies_[i].query);
-    return attending::budget(relevance, replies_[i].query, options_.look.budget);
+    return attending::budget(relevance, replies_[i].query, rule());
   }
 
   void attend(size_t i) {
@@ -320,7 +328,13 @@ std::vector<Reply> Answerer::ask(const Picture& picture, const std::vector<Inqui
   if (inquiries.empty()) return {};
   const double begun = now_ms();
   const PageView page = pages_->view(picture, options.look);
-  return Batch(*model_, calibration_, picture, page, inquiries, options).run(begun);
+  std::vector<Reply> replies =
+      Batch(*model_, calibration_, picture, page, inquiries, options).run(begun);
+  if (stale_)
+    for (Reply& reply : replies)
+      reply.fallbacks.emplace_back(
+          "calibration.json was fitted for other weights: run arrcoc eval --calibrate FOLDER");
+  return replies;
 }
 
 }  // namespace arrcoc::answering

@@ -10,6 +10,7 @@
 
 #include "answering/measure.h"
 #include "arrcoc/error.h"
+#include "training/scenes/reworded.h"
 
 namespace arrcoc::answering {
 
@@ -19,18 +20,29 @@ namespace {
 constexpr uint64_t kHeldOutSeeds = 0xE800000000000000ULL;
 static_assert(kHeldOutSeeds < scenes::kSuiteSeedBase);
 
+// A scene, the name of its suite, and its questions in other words (or none).
+struct Made {
+  scenes::Scene scene;
+  std::string suite;
+  std::vector<scenes::Question> reworded;
+};
+
 // The questions of a scene, one group a picture that is asked about.
-std::vector<Group> groups_of(const scenes::Scene& scene, const std::string& suite) {
+std::vector<Group> groups_of(const Made& made) {
+  const scenes::Scene& scene = made.scene;
   std::map<int, Group> by_picture;
-  for (const scenes::Question& question : scene.questions) {
+  for (size_t q = 0; q < scene.questions.size(); ++q) {
+    const scenes::Question& question = scene.questions[q];
     Group& group = by_picture[question.picture];
     const scenes::Image& image = scene.images[static_cast<size_t>(question.picture)];
     if (group.cases.empty()) {
-      group.suite = suite;
+      group.suite = made.suite;
       group.picture = picture_of(image, scene.layout + " " + std::to_string(scene.seed));
     }
     Case one;
     one.complexity = question.complexity;
+    if (q < made.reworded.size() && made.reworded[q].text != question.text)
+      one.reworded = made.reworded[q].text;
     one.item.id = question.intent;
     one.item.image = group.picture.source;
     one.item.width = image.width;
@@ -50,14 +62,13 @@ std::vector<Group> groups_of(const scenes::Scene& scene, const std::string& suit
 // Hands out the groups of scenes that are made one at a time.
 class SceneGroups {
  public:
-  using Make = std::function<std::optional<std::pair<scenes::Scene, std::string>>()>;
+  using Make = std::function<std::optional<Made>()>;
   explicit SceneGroups(Make make) : make_(std::move(make)) {}
   std::optional<Group> next() {
     while (waiting_.empty()) {
       const auto made = make_();
       if (!made) return std::nullopt;
-      for (Group& group : groups_of(made->first, made->second))
-        waiting_.push_back(std::move(group));
+      for (Group& group : groups_of(*made)) waiting_.push_back(std::move(group));
     }
     Group out = std::move(waiting_.front());
     waiting_.pop_front();
@@ -102,10 +113,16 @@ GroupSource suite_groups(const std::vector<std::string>& suites, int limit) {
   }
   const auto assets = scenes::Assets::load(scenes::find_assets());
   const int each = scenes_for(limit);
-  return source_from([=, at = 0]() mutable -> std::optional<std::pair<scenes::Scene, std::string>> {
+  return source_from([=, at = 0]() mutable -> std::optional<Made> {
     if (at >= each * static_cast<int>(suites.size())) return std::nullopt;
     const std::string& suite = suites[static_cast<size_t>(at / each)];
-    return std::pair(scenes::suite_scene(*assets, suite, at++ % each), suite);
+    Made out{scenes::suite_scene(*assets, suite, at++ % each), suite, {}};
+    scenes::Options options;
+    options.questions = scenes::kSuiteQuestions;
+    options.held_back = suite.find("unseen") != std::string::npos;
+    out.reworded =
+        scenes::make_reworded(*assets, out.scene.kind, out.scene.seed, options, 1).questions;
+    return out;
   });
 }
 
@@ -119,14 +136,13 @@ GroupSource held_out_groups(int count) {
                                                  "objects",   "formulas", "hard"};
   scenes::Options options;
   options.questions = scenes::kSuiteQuestions;
-  return source_from([=, at = uint64_t{0},
-                      given = 0]() mutable -> std::optional<std::pair<scenes::Scene, std::string>> {
+  return source_from([=, at = uint64_t{0}, given = 0]() mutable -> std::optional<Made> {
     if (given >= count) return std::nullopt;
     const std::string& kind = kinds[at % kinds.size()];
     scenes::Scene scene = scenes::make(*assets, kind, kHeldOutSeeds + at, options);
     ++at;
     given += static_cast<int>(scene.questions.size());
-    return std::pair(std::move(scene), kind);
+    return Made{std::move(scene), kind, {}};
   });
 }
 

@@ -18,6 +18,7 @@ namespace arrcoc::answering {
 struct Case {
   evaluation::Item item;   // boxes in pixels of the picture; kind as in the suite or folder
   std::string complexity;  // simple, medium, complex, or "" when nobody said
+  std::string reworded;    // the same question in other words, or ""
 };
 struct Group {
   int number = 0;     // of all groups, from 0

@@ -15,6 +15,10 @@ enum class Source {
 };
 Source source_of(const std::string& policy);
 
+// What a fixed rule gives whatever was asked for: native all patches, fixed-16x 256 tokens,
+// fixed-tiers a tier by the question's words. "" for policies that keep the budget.
+std::string own_budget(const std::string& policy);
+
 // Tokens of one question, ready to be read.
 struct Seen {
   Relevance relevance;

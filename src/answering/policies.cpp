@@ -21,6 +21,10 @@ constexpr Named kOwn[] = {
     {"oracle", "quadtree on the known evidence: an upper bound", Source::evidence, "oracle"},
     {"native", "every patch at native detail, whatever the budget", Source::native, ""},
     {"resize", "the whole picture shrunk to the budget", Source::resize, ""},
+    {"fixed-16x", "the whole picture shrunk to 256 tokens, always (DeepSeek-OCR's base mode)",
+     Source::resize, ""},
+    {"fixed-tiers", "the network's map; 64 to 400 tokens by the question's words alone",
+     Source::network, "quadtree"},
     {"random", "splits drawn at random, no relevance", Source::nothing, "random"},
     {"breadth-first", "split evenly, coarse to fine, no relevance", Source::nothing,
      "breadth-first"},
@@ -49,6 +53,12 @@ Source source_of(const std::string& policy) {
   const std::string name = with_dashes(policy);
   if (const Named* mine = own(name)) return mine->source;
   return of_pipeline(name) ? Source::pipeline : Source::network;
+}
+
+std::string own_budget(const std::string& policy) {
+  if (policy == "native") return "native";
+  if (policy == "fixed-16x") return "256";
+  return policy == "fixed-tiers" ? "tiers" : "";
 }
 
 AskOptions options_for(const std::string& policy) {

@@ -13,6 +13,7 @@
 #include "arrcoc/error.h"
 #include "arrcoc/tiny.h"
 #include "arrcoc/version.h"
+#include "cli/bench.h"
 
 namespace arrcoc::cli {
 
@@ -39,6 +40,7 @@ int dispatch(int argc, char** argv) {
   add_look(app);
   add_ask(app);
   add_eval(app);
+  add_bench(app);
   add_info(app);
   add_models(app);
   add_serve(app);

@@ -4,17 +4,16 @@
 //   --calibrate   fits confidence and budgets on held-out scenes
 //   --weights A --weights B   compares two folders of weights
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 
 #include "arrcoc/error.h"
 #include "cli/eval.h"
+#include "cli/folders.h"
 
 namespace arrcoc::cli {
 
 namespace {
 
-using answering::Group;
 using answering::Record;
 using evaluation::Item;
 using nlohmann::ordered_json;
@@ -29,32 +28,6 @@ struct Eval {
   bool look_only = false;
   bool json = false;
 };
-
-// The questions of a folder, one picture after the other.
-answering::GroupSource folder_groups(const std::string& folder, int limit, int first) {
-  auto items = std::make_shared<std::vector<Item>>(evaluation::load_items(folder));
-  if (limit > 0 && items->size() > static_cast<size_t>(limit)) items->resize(limit);
-  std::stable_sort(items->begin(), items->end(),
-                   [](const Item& a, const Item& b) { return a.image < b.image; });
-  return [=, at = size_t{0}, number = first]() mutable -> std::optional<Group> {
-    if (at >= items->size()) return std::nullopt;
-    Group group;
-    group.number = number++;
-    group.suite = folder;
-    const std::string image = (*items)[at].image;
-    group.picture = media::load(image);
-    for (; at < items->size() && (*items)[at].image == image; ++at) {
-      const Item& item = (*items)[at];
-      if (group.picture.width() != item.width || group.picture.height() != item.height) {
-        throw Error(ErrorCode::bad_image, image + " is " + std::to_string(group.picture.width()) +
-                                              "x" + std::to_string(group.picture.height()) +
-                                              ", its line says otherwise");
-      }
-      group.cases.push_back({item, ""});
-    }
-    return group;
-  };
-}
 
 void eval_suites(const Eval& args, const nlohmann::json& given) {
   const std::vector<std::string> suites = split_names(args.suites);
@@ -80,7 +53,8 @@ void eval_suites(const Eval& args, const nlohmann::json& given) {
   std::cout << suite_table(rows);
   if (moves.pairs > 0)
     std::cout << "maps of different questions on one picture: 1 - cosine = "
-              << rounded(moves.distinct) << " (" << moves.pairs << " pairs)\n";
+              << rounded(moves.distinct) << " (" << moves.pairs << " pairs); of one question in "
+              << "other words: " << rounded(moves.reworded) << " (" << moves.rewordings << ")\n";
 }
 
 std::vector<EvalRow> data_rows(const Eval& args, const nlohmann::json& given, bool read) {

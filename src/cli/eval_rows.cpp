@@ -14,12 +14,19 @@ using nlohmann::ordered_json;
 
 using Records = std::vector<const Record*>;
 
-void add_moves(const answering::Opinions& opinions, MapMoves& moves) {
+// Compares the maps of a group's questions with each other and with those of the same questions in
+// other words.
+void add_moves(const answering::Answerer& model, const Group& group,
+               const answering::Opinions& opinions, MapMoves& moves) {
   for (size_t i = 0; i < opinions.size(); ++i) {
     for (size_t k = 0; k < i; ++k) {
       moves.distinct += cosine_distance(opinions[i]->relevance, opinions[k]->relevance);
       ++moves.pairs;
     }
+    if (group.cases[i].reworded.empty()) continue;
+    const auto again = model.look(group.picture, {group.cases[i].reworded});
+    moves.reworded += cosine_distance(opinions[i]->relevance, again[0].relevance);
+    ++moves.rewordings;
   }
 }
 
@@ -64,10 +71,11 @@ void measure_rows(const answering::GroupSource& source, size_t total, const std:
                                         : answering::measure_looking(*group, row.options.look);
       for (Record& r : records) row.records.push_back(std::move(r));
     }
-    if (moves) add_moves(opinions, *moves);
+    if (moves) add_moves(*model, *group, opinions, *moves);
     for (size_t i = 0; i < group->cases.size(); ++i) progress.step();
   }
   if (moves && moves->pairs > 0) moves->distinct /= moves->pairs;
+  if (moves && moves->rewordings > 0) moves->reworded /= moves->rewordings;
 }
 
 ordered_json to_json(const Summary& s) {

@@ -2,15 +2,19 @@
 #include "arrcoc/answering.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
+#include "answering/cost.h"
 #include "answering/fit.h"
 #include "answering/plan.h"
 #include "arrcoc/error.h"
 #include "models/tiny/files.h"
+#include "models/tiny/layers.h"
 
 namespace arrcoc::answering {
 namespace {
@@ -61,6 +65,30 @@ TEST(Ask, EveryPolicyKeepsTheBudgetButNative) {
   const Reply native = answerer()->ask(picture, "What is the total?", with_budget("native", 80));
   EXPECT_EQ(native.tokens, 25 * 19);
   for (const Leaf& leaf : native.allocation.leaves) EXPECT_EQ(leaf.level, 0);
+}
+
+TEST(Ask, FixedRulesSpendTheirOwnBudget) {
+  const Picture picture = noise(512, 512);
+  const auto tokens = [&](const char* policy, int budget) {
+    return answerer()->ask(picture, "What is the total?", with_budget(policy, budget)).tokens;
+  };
+  EXPECT_EQ(tokens("fixed-16x", 64), 256);
+  EXPECT_EQ(tokens("fixed-16x", 400), 256);
+  EXPECT_EQ(tokens("fixed-tiers", 64), tokens("fixed-tiers", 400));
+}
+
+TEST(Cost, CountsTheProductsThatAreRun) {
+  at::NoGradGuard no_grad;
+  const at::Tensor x = at::randn({2, 10, 16}), w = at::randn({24, 16}), b = at::randn({24});
+  FlopCounter counter;
+  at::linear(x, w, b);
+  EXPECT_EQ(counter.flops(), 2.0 * 20 * 16 * 24);
+  at::conv2d(at::randn({1, 3, 8, 8}), at::randn({5, 3, 3, 3}), {}, 2, 1);
+  EXPECT_EQ(counter.flops(), 2.0 * 20 * 16 * 24 + 2.0 * 4 * 4 * 5 * 27);
+  const double before = counter.flops();
+  const at::Tensor q = at::randn({1, 2, 7, 16}), k = at::randn({1, 2, 9, 16});
+  tiny::attend(q, k, k, {}, false);
+  EXPECT_EQ(counter.flops() - before, 2 * 2.0 * 2 * 7 * 9 * 16);
 }
 
 TEST(Ask, ResizeShowsTheWholePictureAtOneScale) {
@@ -219,6 +247,7 @@ TEST(Fit, MakesConfidenceMeanHowOftenItIsRight) {
 }
 
 TEST(Measure, SuitesAskTheSameEveryTime) {
+  ::setenv("ARRCOC_ASSETS", ARRCOC_SOURCE_DIR "/assets", 0);
   const auto take = [] {
     std::vector<std::string> out;
     const GroupSource source = ahead(suite_groups({"charts", "unseen"}, 4));

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/record_function.h>
 
 #include <algorithm>
 #include <cmath>
@@ -88,6 +89,8 @@ bool attend_cpu_takes(const at::Tensor& q, const at::Tensor& k, const at::Tensor
 
 at::Tensor attend_cpu(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                       const at::Tensor& mask) {
+  // Whoever counts the work (libtorch's profilers, answering/cost.h) sees this product too.
+  RECORD_FUNCTION("arrcoc::attend_cpu", std::vector<c10::IValue>({q, k, v}));
   const int64_t batch = q.size(0), heads = q.size(1), rows = q.size(2), d = q.size(3);
   const int64_t length = k.size(2);
   at::Tensor out = at::empty({batch, rows, heads, d}, q.options());
