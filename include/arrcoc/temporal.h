@@ -69,22 +69,23 @@ class SegmentSource {
 
 // The numbers that decide; `arrcoc clips --fit` chose those marked (fit), see docs/watch.md.
 struct Tuning {
-  float decay = 0.71F;          // (fit) share of the map before
-  float boost = 0.6F;           // (fit) added where motion reaches `moving`
-  float moving = 0.2F;          // RGB distance / sqrt 3 that counts as motion in full
-  float noise = 0.03F;          // and below this as none at all
-  float history = 0.9F;         // fixation history F <- 0.9 F + 0.1 R
-  float stay = 0.02F;           // smaller changes of a cell are flicker and are left out
-  float keep = 0.04F;           // added where the leaves in force are fine, so that they stay there
-  float cut_motion = 0.5F;      // a pixel that changed this much ...
-  float cut_share = 0.3F;       // ... and a share of pixels that makes a cut
-  float cut_histogram = 0.35F;  // (fit) colours that must have been exchanged ...
-  float cut_residual = 0.5F;    // (fit) ... and pixels that flow does not explain: also a cut
-  float unexplained = 0.12F;    // share of pixels not explained by flow that asks for a close look
-  int refresh = 90;             // frames between close looks where nothing asks for one
-  int refresh_segments = 30;    // frames between superpixels
-  float even = 0.5F;            // (fit) pull of every cell to the mean of its superpixel
-  int close_looks = 8;  // close looks in a row that may be asked for; one more per `refresh`
+  float decay = 0.71F;         // (fit) share of the map before
+  float boost = 0.6F;          // (fit) added where motion reaches `moving`
+  float moving = 0.2F;         // RGB distance / sqrt 3 that counts as motion in full
+  float noise = 0.03F;         // and below this as none at all
+  float history = 0.9F;        // fixation history F <- 0.9 F + 0.1 R
+  float stay = 0.02F;          // smaller changes of a cell are flicker and are left out
+  float steady = 0.85F;        // least cosine of consecutive maps within a shot: change is gradual
+  float keep = 0.04F;          // added where the leaves in force are fine, so that they stay there
+  float cut_motion = 0.5F;     // a pixel that changed this much ...
+  float cut_share = 0.3F;      // ... and a share of pixels that makes a cut
+  float cut_histogram = 0.3F;  // colours that must have been exchanged ...
+  float cut_residual = 0.4F;   // ... and pixels that flow does not explain: also a cut
+  float unexplained = 0.12F;   // share of pixels not explained by flow that asks for a close look
+  int refresh = 90;            // frames between close looks where nothing asks for one
+  int refresh_segments = 30;   // frames between superpixels
+  float even = 0.5F;           // (fit) pull of every cell to the mean of its superpixel
+  int close_looks = 8;         // close looks in a row that may be asked for; one more per `refresh`
 };
 
 // What changed between two frames.

@@ -37,20 +37,22 @@ void under(const Geometry& geometry, const Leaf& leaf, const Map& map, const Vis
   }
 }
 
-// A backend that cannot say where it read has read what it was shown finely, the more relevant the
-// more likely.
+// A backend that cannot say where it read has read what it was shown finely: half for being shown,
+// half by relevance.
 Map read_from(const Allocation& allocation, const Map& shape, const Map& reported) {
+  Map out = like(shape, 0);
   if (!reported.empty()) {
-    Map out = like(shape, 0);
     out.values = resample(reported, shape.rows, shape.cols).values;
     return out;
   }
-  Map out = like(shape, 0);
+  float most = 1e-6F;
+  for (const Leaf& leaf : allocation.leaves) most = std::max(most, leaf.relevance);
   for (const Leaf& leaf : allocation.leaves)
     if (leaf.level <= kFineLevel)
-      under(allocation.geometry, leaf, out,
-            [&](size_t i) { out.values[i] = std::clamp(leaf.relevance, 0.0F, 1.0F); });
-  return min_max(out);
+      under(allocation.geometry, leaf, out, [&](size_t i) {
+        out.values[i] = 0.5F + 0.5F * std::clamp(leaf.relevance / most, 0.0F, 1.0F);
+      });
+  return out;
 }
 
 void remember(const Pass& pass, Trace& trace) {

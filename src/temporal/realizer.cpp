@@ -49,11 +49,21 @@ double touched(const Map& relevance, const Map& motion) {
   return all > 0 ? on / all : 0;
 }
 
+// Mixes the map before into the new one, as little as keeps their cosine at `least`.
+void slow_down(const Map& before, float least, Map& map) {
+  const Map wanted = map;
+  for (float w = 0.1F; w < 1 && coherence(before, map) < least; w += 0.1F)
+    for (size_t i = 0; i < map.size(); ++i)
+      map.values[i] = (1 - w) * wanted.values[i] + w * before.values[i];
+}
+
 }  // namespace
 
 Options defaults() {
   Options out;
   out.allocate.finest_weight = 1;
+  // A thing of two percent of the frame that jumps must not wait for the next regular look.
+  out.tuning.unexplained = 0.015F;
   return out;
 }
 
@@ -182,6 +192,7 @@ void Realizer::blend(Step& out, const Map& before, const Flow& flow, const Map& 
       if (std::abs(r - before.values[i]) < t.stay) r = before.values[i];
     }
   }
+  if (!fresh) slow_down(before, t.steady, out.relevance);
   relevance_ = out.relevance;
   out.strength = strength_of(relevance_);
   const Map past =
