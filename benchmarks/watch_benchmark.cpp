@@ -1,5 +1,6 @@
 // Following a film against decoding it: `times_decoding` is the time of allocation (thumb, flow,
 // maps, close looks, trees) over the time of decoding the same 640x360 film, in one run.
+#include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <benchmark/benchmark.h>
 
