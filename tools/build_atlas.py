@@ -47,7 +47,18 @@ DROP = re.compile(r"face$|o.clock|-thirty|moon|inbox|outbox|roman|symbol|button|
                   r"office building|high-speed|bullet|metro|light rail|station|delivery|articulated|pickup|auto rickshaw|"
                   r"manual|motorized|skateboard|ring buoy|departure|arrival|seat|passenger ship|motor boat|ferry|speedboat")
 RENAME = {"dog face": "dog", "cat face": "cat", "automobile": "red car", "sport utility vehicle": "blue car",
-          "horse face": "horse", "t-shirt": "t-shirt", "cooking": "fried egg", "doughnut": "donut", "snowman without snow": "snowman"}
+          "horse face": "horse", "t-shirt": "t-shirt", "cooking": "fried egg", "doughnut": "donut", "snowman without snow": "snowman",
+          "field hockey": "hockey stick", "ice hockey": "ice hockey stick", "lacrosse": "lacrosse stick", "tennis": "tennis racket", "badminton": "badminton racket", "ping pong": "table tennis bat", "bowling": "bowling ball", "locked": "padlock", "speaker high volume": "loudspeaker", "link": "chain link", "leafy green": "lettuce", "video game": "game controller", "pool 8 ball": "billiard ball"}
+
+# Unicode files some things where nobody would look for them.
+REGROUP = {name: group for group, names in {
+    "seafood": ["crab", "lobster", "shrimp", "squid", "oyster"],
+    "thing": ["wing", "coral", "fuel pump", "police car light", "horizontal traffic light", "vertical traffic light", "stop sign", "anchor", "nest with eggs", "mushroom"],
+    "sport": ["roller skate"],
+    "device": ["satellite"],
+    "accessory": ["glasses", "sunglasses", "goggles", "folding hand fan", "purse", "handbag", "clutch bag", "shopping bags", "backpack", "hair pick", "lipstick", "ring", "gem stone", "crown"],
+    "plant": ["christmas tree"],
+}.items() for name in names}
 
 
 def main():
@@ -63,7 +74,7 @@ def main():
         name = RENAME.get(m.group(2), m.group(2)).lower()
         if len(codes) > 1 or DROP.search(m.group(2)) or not re.match(r"^[a-z0-9 -]+$", name):
             continue
-        found.append((name, GROUPS[sub], chr(codes[0])))
+        found.append((name, REGROUP.get(name, GROUPS[sub]), chr(codes[0])))
     cells = []
     for name, group, char in found:
         big = Image.new("RGBA", (160, 160))

@@ -1,6 +1,7 @@
 // Measuring: folders of pictures with questions and boxes, and how well tokens cover the answers.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,23 @@ double covered(const Allocation& allocation, const Box& box, double largest);
 
 // Share of the tokens whose centre lies in the boxes / share of the picture that the boxes cover.
 double lift(const Allocation& allocation, const std::vector<Box>& boxes);
+
+// Answers are compared in lower case, with white space trimmed and runs of it made one space.
+std::string normalised(const std::string& answer);
+bool exact_match(const std::string& given, const std::string& wanted);
+// Average normalised Levenshtein similarity of one pair: 1 - distance / longer length (in code
+// points, normalised), 0 when that is below 0.5.
+double anls(const std::string& given, const std::string& wanted);
+
+// A mean and its 95 % interval.
+struct Interval {
+  double mean = 0, low = 0, high = 0;
+  bool operator==(const Interval&) const = default;
+};
+// Percentile bootstrap with 1000 draws from a seed. Values of one group (questions about one
+// picture) are drawn together: they are not independent. groups: one number a value.
+Interval bootstrap(const std::vector<double>& values, const std::vector<int>& groups,
+                   uint64_t seed = 1);
 
 inline constexpr int kFrame = 1024;  // answer-region recall is taken on this longer side
 inline constexpr double kFine = 32;  // leaves of at most so many frame pixels count

@@ -31,6 +31,7 @@ namespace arrcoc::hf {
 class DualEncoder;
 class Vlm;
 class ImageProcessor;
+struct Prompt;
 
 struct LoadOptions {
   std::string device = "cpu";  // or "cuda", "cuda:1"
@@ -42,6 +43,8 @@ struct GenerateOptions {
   double temperature = 0;  // 0: always the likeliest token
   double top_p = 1;
   int64_t top_k = 0;  // 0: no limit
+  // Logits of tokens that the prompt or the answer has are divided by it (multiplied when below 0).
+  double repetition_penalty = 1;
   uint64_t seed = 0;
   std::vector<int64_t> stop;              // end the answer; they are its last token
   std::vector<int64_t> attention_layers;  // whose look at the picture is wanted; -1 is the last
@@ -109,6 +112,10 @@ class HfModel {
   static std::shared_ptr<const HfModel> open(const std::string& folder,
                                              const LoadOptions& options = {},
                                              std::shared_ptr<const Tokenizer> tokenizer = nullptr);
+  // The model that a config.json describes with random weights, made on the device without a file:
+  // to measure speed and memory. It has no tokenizer.
+  static std::shared_ptr<const HfModel> random(const std::string& config,
+                                               const LoadOptions& options = {}, uint64_t seed = 0);
   ~HfModel();
 
   std::string family() const;
@@ -145,13 +152,22 @@ class HfModel {
                 const GenerateOptions& options) const;
   // One question about these pictures, with the model's own settings.
   Answer answer(const std::string& question, const std::vector<Features>& pictures) const;
-  // Several questions over pictures that were encoded once.
+  // Several questions over pictures that were encoded once: the pictures are read once too, and all
+  // answers grow together. on_token is called for none of them.
   std::vector<Answer> answer_all(const std::vector<std::string>& questions,
                                  const std::vector<Features>& pictures,
                                  const GenerateOptions& options) const;
+  // How much the words of the last message look at each visual token (in the order of `pictures`)
+  // in these layers; {}: the first quarter, without layer 0. Reads no further than the last of
+  // them, and generates nothing.
+  std::vector<float> early_attention(const std::vector<Message>& messages,
+                                     const std::vector<Features>& pictures,
+                                     const std::vector<int64_t>& layers = {}) const;
 
  private:
   HfModel();
+  Prompt prepared(const std::vector<int64_t>& ids, const std::vector<Features>& pictures) const;
+  std::string text_of(const Generation& generation) const;
   std::unique_ptr<Vlm> vlm_;
   std::unique_ptr<ImageProcessor> processor_;
   std::shared_ptr<const Tokenizer> tokenizer_;
@@ -171,6 +187,10 @@ std::string chat_text(const std::string& family, const std::vector<Message>& mes
 // Values of the tokens of features (Generation::attention, say) as a map over the picture: the mean
 // of the finest tokens over each cell of the largest view's grid. Cells without a token are 0.
 Map token_map(const Features& features, const std::vector<float>& values);
+
+// Maps of one picture on the grid of the finest: each stretched to [0,1], then their weighted mean.
+// Error{bad_argument} without maps, or with another number of weights; no weights: all alike.
+Map combine(const std::vector<Map>& maps, const std::vector<float>& weights = {});
 
 // CLIP or SigLIP: where a picture looks like a text.
 class TextImageModel {

@@ -48,9 +48,10 @@ class Pyramid {
   // [3, h, w] uint8 of one level, finest..coarsest. Throws Error{bad_argument} outside.
   at::Tensor level(int level) const;
   // The patches of cells (rows[i], cols[i]) of one level: [N,3,16,16] uint8, one gather. The part
-  // of a patch beyond the picture repeats the picture's last row or column.
-  at::Tensor patches(int level, const std::vector<int64_t>& rows,
-                     const std::vector<int64_t>& cols) const;
+  // of a patch beyond the picture repeats the picture's last row or column. margin (even): so many
+  // pixels of the same level around each patch come along, [N,3,16+2*margin,16+2*margin].
+  at::Tensor patches(int level, const std::vector<int64_t>& rows, const std::vector<int64_t>& cols,
+                     int margin = 0) const;
 
  private:
   struct Levels;

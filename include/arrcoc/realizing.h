@@ -13,8 +13,12 @@ namespace arrcoc {
 
 enum class TokenOrder { raster, relevance };
 
+inline constexpr int kMargin = 4;  // pixels around a patch that a reader may look at besides
+
 struct TokenSequence {
   at::Tensor pixels;     // [N,3,16,16] uint8
+  at::Tensor around;     // [N,3,24,24] uint8: the same with kMargin pixels around, so that letters
+                         // which a patch's edge cuts can be read
   at::Tensor centre;     // [N,2] float: x, y in [0,1] of the picture
   at::Tensor level;      // [N] int64
   at::Tensor scale;      // [N] float: log2(native pixels per patch pixel) = level
@@ -25,6 +29,7 @@ struct TokenSequence {
 // Several sequences in one tensor, padded at the end; mask is true where a token is real.
 struct PackedTokens {
   at::Tensor pixels;     // [B,N,3,16,16] uint8
+  at::Tensor around;     // [B,N,3,24,24] uint8
   at::Tensor centre;     // [B,N,2]
   at::Tensor scale;      // [B,N]
   at::Tensor relevance;  // [B,N]

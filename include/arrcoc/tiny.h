@@ -9,11 +9,13 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "arrcoc/geometry.h"
 #include "arrcoc/map.h"
 #include "arrcoc/picture.h"
 
@@ -78,7 +80,23 @@ struct Answer {
   std::vector<float> probabilities;  // of each character, and of the end mark last
   float confidence = 0;              // their product: how likely the model finds the whole answer
   bool shortened = false;            // the question was longer than kMaxQuestion
+  // Share of the writer's attention that each token got, mean over characters, heads and layers.
+  // The rest went to the question.
+  std::vector<float> focus;
+  float quality = 0;              // mean of what the adapter found the tokens worth, in [0,1]
+  float quality_spread = 0;       // and its standard deviation
+  bool adapter_bypassed = false;  // the adapter gave NaN or infinity and was left out
   bool operator==(const Answer&) const = default;
+};
+
+// What the realizer made of a picture, for as many questions as there are. Immutable.
+struct SeenPage;
+
+// What one answer is read from. The tokens must outlive the call.
+struct Reading {
+  const TokenSequence* tokens = nullptr;
+  Geometry geometry;  // of the picture that the tokens were cut from
+  std::string question;
 };
 
 // Both networks with their weights, fp32 on the CPU. Immutable but for a small memory of pages
@@ -92,15 +110,31 @@ class TinyModel {
 
   const Shape& shape() const;
   int64_t parameters() const;
+  // Tells weights apart: of the tensors that decide last (the writer's symbols, the tier head).
+  uint64_t fingerprint() const;
 
   // frame: the picture as [3,h,w] floats, see frame_of. Page features are computed once per
   // picture (by Picture::hash) and frame size.
   Opinion look(const Picture& picture, const at::Tensor& frame, std::string_view question) const;
+  // Several questions about one picture in one go; the same as one by one up to rounding.
+  std::vector<Opinion> look(const Picture& picture, const at::Tensor& frame,
+                            const std::vector<std::string>& questions) const;
+  // Computes the page features unless they are remembered; false when they were.
+  bool read(const Picture& picture, const at::Tensor& frame) const;
+  // The same in two steps, for a caller who keeps pages himself.
+  std::shared_ptr<const SeenPage> see(const Picture& picture, const at::Tensor& frame) const;
+  Opinion look(const SeenPage& page, std::string_view question) const;
+  static int64_t bytes(const SeenPage& page);
   // Where print is, [rows,cols] in [0,1], one value per 16x16 frame pixels.
   at::Tensor text(const Picture& picture, const at::Tensor& frame) const;
   // Greedy decoding. geometry: of the picture that the tokens were cut from.
   Answer answer(const TokenSequence& tokens, const Geometry& geometry,
                 std::string_view question) const;
+  // Several answers at once, padded to the longest; the same as one by one up to rounding.
+  // `on_text(i, text)` hears each piece of answer i as it is written.
+  std::vector<Answer> answer(
+      const std::vector<Reading>& readings,
+      const std::function<void(size_t, const std::string&)>& on_text = {}) const;
 
  private:
   TinyModel();

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -31,9 +32,12 @@ struct Options {
   int fresh = 0;        // new pictures a step; 0: as many as are ready
   float small = 0.08F;  // share of pictures of at most half the canvas (dense token sets)
   float words = 0.25F;  // share of questions about words alone
-  int pictures = 64;    // a step
-  int questions = 8;    // a picture
-  int accumulate = 1;   // steps are split in so many parts, one after another
+  std::map<std::string, double> mix;  // weight of each kind of scene; empty: the training mix
+  int pictures = 64;                  // a step
+  int questions = 8;                  // a picture
+  int taught = 0;                     // questions a picture that teach the realizer; 0: all
+  int groups = 1;      // the answerer takes a step's questions in so many groups of like length
+  int accumulate = 1;  // steps are split in so many parts, one after another
   // curriculum, in shares of the whole
   float reading = 0.35F;     // the first share: cells of the answer only
   float joint = 0.85F;       // from here on at a lower rate
@@ -52,6 +56,9 @@ struct Options {
   float glyph_weight = 0.5F;
   float sparsity = 0.05F;  // weight of expected tokens / 400 in the tier head's loss
   bool freeze_realizer = false, freeze_answerer = false;
+  std::vector<std::string> freeze;  // tensors whose names start so stay as they are
+  int alternate = 0;  // >0: so many steps only the realizer learns, then only the answerer, ...
+  bool recompute = false;  // layers compute themselves anew for gradients: less memory, more time
   // measuring
   double report_seconds = 10;
   double evaluate_seconds = 75;

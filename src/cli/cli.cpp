@@ -1,4 +1,5 @@
 #include "cli/cli.h"
+#include "cli/watch.h"
 
 #include <ATen/Parallel.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "arrcoc/error.h"
 #include "arrcoc/tiny.h"
 #include "arrcoc/version.h"
+#include "cli/bench.h"
 
 namespace arrcoc::cli {
 
@@ -38,9 +40,15 @@ int dispatch(int argc, char** argv) {
   add_look(app);
   add_ask(app);
   add_eval(app);
+  add_bench(app);
   add_info(app);
   add_models(app);
+  add_serve(app);
+  add_log(app);
   add_synth(app);
+  add_train(app);
+  add_clips(app);
+  add_watch(app);
   // libtorch counts physical cores only and would leave half of a small machine idle.
   int threads = static_cast<int>(std::thread::hardware_concurrency());
   app.add_option("--threads", threads, "threads for tensor work")->check(CLI::Range(1, 1024));

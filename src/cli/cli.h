@@ -21,7 +21,11 @@ void add_ask(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_info(CLI::App& app);
 void add_models(CLI::App& app);
+void add_serve(CLI::App& app);
+void add_log(CLI::App& app);
 void add_synth(CLI::App& app);
+void add_train(CLI::App& app);
+void add_clips(CLI::App& app);
 
 // Adds --policy (`policy` unless given, also in the file), --config FILE and one flag per option
 // field; `options()` is valid in the callback.
@@ -31,6 +35,8 @@ class OptionFlags {
   OptionFlags(CLI::App& app, const std::string& policy);
   // Config file first, then flags. Error{bad_json, not_found}.
   Options options() const;
+  // The same before it is understood: what was given, "policy" among it. Error{bad_json}.
+  nlohmann::json given() const;
 
  private:
   struct State;

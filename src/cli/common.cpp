@@ -55,7 +55,7 @@ OptionFlags::OptionFlags(CLI::App& app, const std::string& policy)
   });
 }
 
-Options OptionFlags::options() const {
+json OptionFlags::given() const {
   json merged = json::object();
   if (!state_->config.empty()) {
     const std::vector<uint8_t> bytes = media::read_file(state_->config, 1 << 20);
@@ -63,7 +63,10 @@ Options OptionFlags::options() const {
     try {
       options_from_json(text);  // names and types, with the file's name in the message
     } catch (const Error& e) {
-      throw Error(e.code(), state_->config + ": " + e.what());
+      // A policy of another list (answering::policies()) is for the caller to find.
+      if (e.code() != ErrorCode::not_found) {
+        throw Error(e.code(), state_->config + ": " + e.what());
+      }
     }
     merged = json::parse(text);
   }
@@ -71,8 +74,10 @@ Options OptionFlags::options() const {
   if (!state_->usual_policy.empty() && !merged.contains("policy"))
     merged["policy"] = state_->usual_policy;
   merged.update(state_->overrides);
-  return options_from_json(merged.dump());
+  return merged;
 }
+
+Options OptionFlags::options() const { return options_from_json(given().dump()); }
 
 std::shared_ptr<media::LoadOptions> add_load_flags(CLI::App& app) {
   auto load = std::make_shared<media::LoadOptions>();

@@ -107,9 +107,12 @@ at::Tensor Pyramid::level(int level) const {
 }
 
 at::Tensor Pyramid::patches(int level, const std::vector<int64_t>& rows,
-                            const std::vector<int64_t>& cols) const {
+                            const std::vector<int64_t>& cols, int margin) const {
   if (rows.size() != cols.size()) {
     throw Error(ErrorCode::bad_argument, "[Pyramid] as many rows as columns are needed");
+  }
+  if (margin < 0 || margin % 2 != 0) {
+    throw Error(ErrorCode::bad_argument, "[Pyramid] a margin is even and not negative");
   }
   std::vector<int64_t> y0(rows.size());
   std::vector<int64_t> x0(cols.size());
@@ -120,12 +123,12 @@ at::Tensor Pyramid::patches(int level, const std::vector<int64_t>& rows,
                                                std::to_string(cols[i]) + ") at level " +
                                                std::to_string(level));
     }
-    y0[i] = rows[i] * step;
-    x0[i] = cols[i] * step;
+    y0[i] = rows[i] * step - (level < 0 ? margin / 2 : margin);
+    x0[i] = cols[i] * step - (level < 0 ? margin / 2 : margin);
   }
   if (level >= 0) {
     const at::Tensor rgb = this->level(level);
-    return gather(rgb, windows(y0, x0, kPatch, rgb.size(1), rgb.size(2)));
+    return gather(rgb, windows(y0, x0, kPatch + 2 * margin, rgb.size(1), rgb.size(2)));
   }
   // Level -1 is never built whole for patches: 8x8 windows with one pixel around, enlarged, give
   // the same values as enlarging the picture.
@@ -134,10 +137,11 @@ at::Tensor Pyramid::patches(int level, const std::vector<int64_t>& rows,
     --x0[i];
   }
   const at::Tensor& rgb = picture_.rgb;
-  at::Tensor small = gather(rgb, windows(y0, x0, step + 2, rgb.size(1), rgb.size(2)));
-  at::Tensor big =
-      at::upsample_bilinear2d(small.to(at::kFloat), {2 * step + 4, 2 * step + 4}, false);
-  return big.slice(2, 2, 2 + kPatch).slice(3, 2, 2 + kPatch).round().clamp_(0, 255).to(at::kByte);
+  const int64_t window = step + margin + 2;
+  const int64_t wanted = kPatch + 2 * margin;
+  at::Tensor small = gather(rgb, windows(y0, x0, window, rgb.size(1), rgb.size(2)));
+  at::Tensor big = at::upsample_bilinear2d(small.to(at::kFloat), {2 * window, 2 * window}, false);
+  return big.slice(2, 2, 2 + wanted).slice(3, 2, 2 + wanted).round().clamp_(0, 255).to(at::kByte);
 }
 
 }  // namespace arrcoc

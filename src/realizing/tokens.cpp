@@ -23,7 +23,7 @@ TokenSequence realize(const Pyramid& pyramid, const Allocation& allocation, Toke
     });
   }
   TokenSequence out;
-  out.pixels = at::empty({n, 3, kPatch, kPatch}, at::kByte);
+  out.around = at::empty({n, 3, kPatch + 2 * kMargin, kPatch + 2 * kMargin}, at::kByte);
   out.centre = at::empty({n, 2}, at::kFloat);
   out.level = at::empty({n}, at::kLong);
   out.relevance = at::empty({n}, at::kFloat);
@@ -49,9 +49,12 @@ TokenSequence realize(const Pyramid& pyramid, const Allocation& allocation, Toke
     relevance[i] = leaf.relevance;
   }
   for (const auto& [l, cells] : by_level) {
-    out.pixels.index_copy_(0, at::tensor(cells.places, at::kLong),
-                           pyramid.patches(l, cells.rows, cells.cols));
+    out.around.index_copy_(0, at::tensor(cells.places, at::kLong),
+                           pyramid.patches(l, cells.rows, cells.cols, kMargin));
   }
+  out.pixels = out.around.slice(2, kMargin, kMargin + kPatch)
+                   .slice(3, kMargin, kMargin + kPatch)
+                   .contiguous();
   out.scale = out.level.to(at::kFloat);
   return out;
 }
@@ -67,6 +70,7 @@ PackedTokens pack(const std::vector<TokenSequence>& sequences, int64_t length) {
   const auto b = static_cast<int64_t>(sequences.size());
   PackedTokens out;
   out.pixels = at::zeros({b, n, 3, kPatch, kPatch}, at::kByte);
+  out.around = at::zeros({b, n, 3, kPatch + 2 * kMargin, kPatch + 2 * kMargin}, at::kByte);
   out.centre = at::zeros({b, n, 2}, at::kFloat);
   out.scale = at::zeros({b, n}, at::kFloat);
   out.relevance = at::zeros({b, n}, at::kFloat);
@@ -77,6 +81,7 @@ PackedTokens pack(const std::vector<TokenSequence>& sequences, int64_t length) {
     out.lengths.push_back(m);
     if (m == 0) continue;
     out.pixels[i].narrow(0, 0, m).copy_(s.pixels);
+    if (s.around.defined()) out.around[i].narrow(0, 0, m).copy_(s.around);
     out.centre[i].narrow(0, 0, m).copy_(s.centre);
     out.scale[i].narrow(0, 0, m).copy_(s.scale);
     out.relevance[i].narrow(0, 0, m).copy_(s.relevance);

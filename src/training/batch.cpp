@@ -121,6 +121,14 @@ Batch draw(const Pool& pool, const std::vector<int>& slots, int questions, float
   return batch;
 }
 
+Batch part_of(const Batch& batch, const std::vector<size_t>& questions, at::Device device) {
+  Batch part;
+  part.slots = batch.slots;
+  for (size_t i : questions) add(part, batch.page_of[i], *batch.asks[i]);
+  finish(part, device);
+  return part;
+}
+
 Batch all_of(const Pool& pool, const std::vector<int>& slots, int questions) {
   Batch batch;
   batch.slots = slots;

@@ -33,6 +33,9 @@ struct PageLabels {
 
 // `words` is the share of questions about words alone.
 Batch draw(const Pool& pool, const std::vector<int>& slots, int questions, float words, Dice& dice);
+// Some questions of a batch; lengths are those of its own longest question and answer. `each` is
+// for the caller to set.
+Batch part_of(const Batch& batch, const std::vector<size_t>& questions, at::Device device);
 // All questions of the pictures, at most `questions` each, none about words alone.
 Batch all_of(const Pool& pool, const std::vector<int>& slots, int questions);
 

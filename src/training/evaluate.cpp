@@ -28,6 +28,28 @@ double cosine_distance(const float* a, const float* b, int64_t n) {
 
 }  // namespace
 
+at::Tensor visible_relevance(const at::Tensor& logits, const at::Tensor& inside) {
+  constexpr double kNever = -30;  // cells beyond the picture were never taught anything
+  return tiny::relevance_of(
+      logits.detach().to(at::kFloat).masked_fill(inside.logical_not(), kNever));
+}
+
+std::vector<std::string> collapses(const Evaluation& e) {
+  constexpr int kFew = 20;
+  constexpr double kNearlyAll = 0.98, kNearlySame = 0.02;
+  std::vector<std::string> out;
+  if (e.all.questions < kFew) return out;
+  for (size_t t = 0; t < e.tier_share.size(); ++t)
+    if (e.tier_share[t] > kNearlyAll)
+      out.push_back("nearly every question is given " + std::to_string(tiny::kTierTokens[t]) +
+                    " tokens");
+  if (e.distinct < kNearlySame) out.push_back("maps hardly depend on the question");
+  const double simple = e.tokens_by_complexity[0], complex = e.tokens_by_complexity[2];
+  if (simple > 0 && complex > 0 && simple >= complex)
+    out.push_back("simple questions are given as many tokens as complex ones");
+  return out;
+}
+
 Evaluation evaluate(const tiny::RealizerNet& realizer, const tiny::Tensors& look,
                     const tiny::Answerer& answerer, const tiny::Tensors& write, const Pool& pool,
                     at::ScalarType type, int budget) {
@@ -36,6 +58,7 @@ Evaluation evaluate(const tiny::RealizerNet& realizer, const tiny::Tensors& look
   std::map<std::string, int> boxes;
   int all_boxes = 0, pairs = 0;
   double glyphs = 0, tier_tokens = 0;
+  std::array<int, 3> of_complexity{};
   int chunks = 0;
   constexpr int kTogether = 16;
   const int g = pool.grid();
@@ -52,7 +75,9 @@ Evaluation evaluate(const tiny::RealizerNet& realizer, const tiny::Tensors& look
     const LookLosses losses = look_losses(realizer, look, features, judged, batch, labels);
     glyphs += losses.glyph_accuracy.item<double>();
     ++chunks;
-    Tensor maps = at::sigmoid(judged.relevance.to(at::kFloat)).to(at::kCPU).contiguous();
+    Tensor maps = visible_relevance(judged.relevance, labels.inside.index_select(0, batch.pages))
+                      .to(at::kCPU)
+                      .contiguous();
     const float* map = maps.data_ptr<float>();
     Tensor tiers = at::softmax(judged.tier.to(at::kFloat), 1).argmax(1).to(at::kCPU);
 
@@ -85,7 +110,12 @@ Evaluation evaluate(const tiny::RealizerNet& realizer, const tiny::Tensors& look
         if (found >= 0) score->recall += found;
       }
       if (found >= 0) ++boxes[kind], ++all_boxes;
-      tier_tokens += tiny::kTierTokens[tiers[static_cast<int64_t>(i)].item<int64_t>()];
+      const auto tier = static_cast<size_t>(tiers[static_cast<int64_t>(i)].item<int64_t>());
+      const auto complexity = static_cast<size_t>(std::clamp(batch.asks[i]->complexity, 0, 2));
+      tier_tokens += tiny::kTierTokens[tier];
+      out.tier_share[tier] += 1;
+      out.tokens_by_complexity[complexity] += tiny::kTierTokens[tier];
+      ++of_complexity[complexity];
       if (i > 0 && batch.page_of[i] == batch.page_of[i - 1]) {
         out.distinct += cosine_distance(map + static_cast<int64_t>(i) * g * g,
                                         map + static_cast<int64_t>(i - 1) * g * g, g * g);
@@ -100,9 +130,22 @@ Evaluation evaluate(const tiny::RealizerNet& realizer, const tiny::Tensors& look
   };
   normalise(out.all, all_boxes);
   for (auto& [kind, score] : out.kinds) normalise(score, boxes[kind]);
+  int measured = 0;
+  for (const char* kind : {"documents", "charts", "scenes", "objects"}) {
+    const auto found = out.kinds.find(kind);
+    if (found == out.kinds.end()) continue;
+    out.suites_realized += found->second.exact_realized;
+    out.suites_oracle += found->second.exact_oracle;
+    ++measured;
+  }
+  out.suites_realized /= std::max(1, measured);
+  out.suites_oracle /= std::max(1, measured);
   out.all.page_glyphs = glyphs / std::max(1, chunks);
   out.mean_tier_tokens = tier_tokens / std::max(1, out.all.questions);
   out.distinct /= std::max(1, pairs);
+  for (double& share : out.tier_share) share /= std::max(1, out.all.questions);
+  for (size_t c = 0; c < of_complexity.size(); ++c)
+    out.tokens_by_complexity[c] /= std::max(1, of_complexity[c]);
   return out;
 }
 

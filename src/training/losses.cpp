@@ -40,12 +40,12 @@ Tensor relevance_loss(const Tensor& logits, const Tensor& target, const Tensor& 
   Tensor cells = at::softplus(z) - z * positive;
   Tensor bce = (cells * weight).sum() / weight.sum();
   Tensor flat = z.masked_fill(inside.logical_not(), -1e4).flatten(1);
-  Tensor wanted = (answer + 0.3 * evidence).flatten(1);
+  Tensor wanted = (answer + 0.5 * evidence).flatten(1);
   Tensor total = wanted.sum(1, true);
   Tensor each = -(at::log_softmax(flat, 1) * wanted / total.clamp_min(1e-6)).sum(1);
   Tensor some = total.squeeze(1).gt(0).to(at::kFloat);
   Tensor order = (each * some).sum() / some.sum().clamp_min(1);
-  return 4 * bce + 0.25 * order;
+  return 4 * bce + 0.6 * order;
 }
 
 }  // namespace

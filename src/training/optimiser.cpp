@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "arrcoc/error.h"
@@ -50,8 +51,29 @@ tiny::Tensors FlatWeights::tensors(at::ScalarType type) const { return split(fla
 
 tiny::Tensors FlatWeights::on_cpu() const { return split(flat_.detach().to(at::kCPU).clone()); }
 
+at::Tensor FlatWeights::gradient_or_zeros() const {
+  return flat_.grad().defined() ? flat_.grad() : at::zeros_like(flat_.detach());
+}
+
 void FlatWeights::forget_gradient() {
   if (flat_.grad().defined()) flat_.mutable_grad() = Tensor();
+}
+
+int FlatWeights::freeze(const std::string& network, const std::vector<std::string>& prefixes) {
+  int frozen = 0;
+  std::vector<Tensor> parts;
+  for (size_t i = 0; i < layout_.specs().size(); ++i) {
+    const std::string name = network + layout_.specs()[i].name;
+    const bool stays = std::any_of(prefixes.begin(), prefixes.end(),
+                                   [&](const std::string& p) { return name.rfind(p, 0) == 0; });
+    frozen += stays ? 1 : 0;
+    parts.push_back(at::full({sizes_[i]}, stays ? 0.0 : 1.0, at::kFloat));
+  }
+  if (frozen > 0) {
+    learns_ = at::cat(parts).to(flat_.device());
+    decays_ = decays_ * learns_;
+  }
+  return frozen;
 }
 
 void FlatWeights::step(float rate, float decay, const at::Tensor& factor) {
@@ -59,6 +81,7 @@ void FlatWeights::step(float rate, float decay, const at::Tensor& factor) {
   if (!flat_.grad().defined()) return;
   ++updates_;
   Tensor gradient = flat_.grad().nan_to_num(0, 0, 0).mul_(factor);
+  if (learns_.defined()) gradient.mul_(learns_);
   mean_.mul_(kBeta1).add_(gradient, 1 - kBeta1);
   square_.mul_(kBeta2).addcmul_(gradient, gradient, 1 - kBeta2);
   const double bias1 = 1 - std::pow(kBeta1, static_cast<double>(updates_));

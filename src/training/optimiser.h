@@ -19,10 +19,14 @@ class FlatWeights {
   tiny::Tensors on_cpu() const;
 
   at::Tensor gradient() const { return flat_.grad(); }
+  at::Tensor gradient_or_zeros() const;
+  void replace_gradient(const at::Tensor& gradient) { flat_.mutable_grad() = gradient; }
   void forget_gradient();
   // One AdamW step (0.9, 0.95, 1e-8) with the gradient times `factor` (a tensor on the device, so
   // that clipping never waits). Gradients that are not finite count as zero.
   void step(float rate, float decay, const at::Tensor& factor);
+  // Tensors whose names (after `network`) start with one of these never change. Returns how many.
+  int freeze(const std::string& network, const std::vector<std::string>& prefixes);
   int64_t updates() const { return updates_; }
 
   void store(std::map<std::string, at::Tensor>& into, const std::string& prefix) const;
@@ -34,6 +38,7 @@ class FlatWeights {
   const tiny::Layout& layout_;
   std::vector<int64_t> sizes_;
   at::Tensor flat_, mean_, square_, decays_;
+  at::Tensor learns_;  // 1 or 0 per weight; undefined when all learn
   int64_t updates_ = 0;
 };
 

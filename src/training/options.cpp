@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "arrcoc/error.h"
@@ -27,8 +28,11 @@ void each(Struct& o, const Visit& visit) {
   visit("fresh", o.fresh);
   visit("small", o.small);
   visit("words", o.words);
+  visit("mix", o.mix);
   visit("pictures", o.pictures);
   visit("questions", o.questions);
+  visit("taught", o.taught);
+  visit("groups", o.groups);
   visit("accumulate", o.accumulate);
   visit("reading", o.reading);
   visit("joint", o.joint);
@@ -48,6 +52,9 @@ void each(Struct& o, const Visit& visit) {
   visit("sparsity", o.sparsity);
   visit("freeze_realizer", o.freeze_realizer);
   visit("freeze_answerer", o.freeze_answerer);
+  visit("freeze", o.freeze);
+  visit("alternate", o.alternate);
+  visit("recompute", o.recompute);
   visit("report_seconds", o.report_seconds);
   visit("evaluate_seconds", o.evaluate_seconds);
   visit("evaluate_steps", o.evaluate_steps);
@@ -65,6 +72,18 @@ void check(const Options& o) {
           "canvas must be a power of two from 64 to 1024");
   require(o.pictures >= 1 && o.questions >= 1 && o.accumulate >= 1 && o.slots >= 1,
           "pictures, questions, accumulate and slots start at 1");
+  require(o.taught >= 0 && o.taught <= o.questions, "taught must lie between 0 and questions");
+  require(o.groups >= 1, "groups starts at 1");
+  require(o.alternate >= 0, "alternate is a number of steps");
+  double weights = 0;
+  for (const auto& [kind, weight] : o.mix) {
+    const auto& kinds = scenes::kinds();
+    require(std::find(kinds.begin(), kinds.end(), kind) != kinds.end(),
+            "mix: there is no kind of scene named '" + kind + "'");
+    require(weight >= 0, "mix: the weight of " + kind + " is negative");
+    weights += weight;
+  }
+  require(o.mix.empty() || weights > 0, "mix: all weights are zero");
   require(o.pictures % o.accumulate == 0, "accumulate must divide pictures");
   require(o.budget_low >= 4 && o.budget_low <= o.budget_high && o.budget_high <= 4096,
           "budgets must satisfy 4 <= budget_low <= budget_high <= 4096");

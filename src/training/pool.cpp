@@ -7,11 +7,17 @@
 #include <algorithm>
 
 #include "arrcoc/error.h"
+#include "arrcoc/realizing.h"
 #include "models/tiny/page.h"
 
 namespace arrcoc::training {
 
 using at::Tensor;
+
+namespace {
+constexpr int64_t kWide = kPatch + 2 * kMargin;
+constexpr int64_t kPatchBytes = kWide * kWide * 3;
+}  // namespace
 
 at::Tensor send(const at::Tensor& host, at::Device device) {
   if (device.is_cpu()) return host;
@@ -27,7 +33,7 @@ Pool::Pool(int slots, int canvas, at::Device device, at::ScalarType type)
     offsets_.push_back(rows_);
     rows_ += side * side;
   }
-  patches_ = at::zeros({slots * rows_, 768}, at::TensorOptions(device).dtype(at::kByte));
+  patches_ = at::zeros({slots * rows_, kPatchBytes}, at::TensorOptions(device).dtype(at::kByte));
   texture_ =
       at::zeros({slots, canvas / tiny::kStride, canvas / tiny::kStride, tiny::kTextureChannels},
                 at::TensorOptions(device).dtype(type));
@@ -78,7 +84,7 @@ tiny::Page Pool::page(const std::vector<int>& slots) const {
   std::vector<int64_t> index(slots.begin(), slots.end());
   Tensor which = send(at::tensor(index, at::kLong), device_);
   const int64_t native = static_cast<int64_t>(grid()) * grid();
-  Tensor patches = patches_.view({static_cast<int64_t>(samples_.size()), rows_, 768})
+  Tensor patches = patches_.view({static_cast<int64_t>(samples_.size()), rows_, kPatchBytes})
                        .narrow(1, 0, native)
                        .index_select(0, which);
   std::vector<float> sizes;
@@ -96,15 +102,20 @@ tiny::Page Pool::page(const std::vector<int>& slots) const {
 
 namespace {
 
-// Quadrant (which: 2*row+col) of each patch [M,768], enlarged twice.
+// Quadrant (which: 2*row+col) of each patch [M,24*24*3], enlarged twice, with its own margin.
 Tensor enlarge(const Tensor& patches, const Tensor& which) {
   const int64_t m = patches.size(0);
-  Tensor image = patches.view({m, 16, 16, 3}).permute({0, 3, 1, 2}).to(at::kFloat);
-  Tensor large = at::upsample_bilinear2d(image, {32, 32}, false);
-  Tensor quadrants =
-      large.view({m, 3, 2, 16, 2, 16}).permute({0, 2, 4, 3, 5, 1}).reshape({m, 4, 768});
-  Tensor index = which.view({m, 1, 1}).expand({m, 1, 768});
-  return quadrants.gather(1, index).squeeze(1).add(0.5).clamp(0, 255).to(at::kByte);
+  Tensor image = patches.view({m, kWide, kWide, 3}).permute({0, 3, 1, 2}).to(at::kFloat);
+  Tensor large = at::upsample_bilinear2d(image, {2 * kWide, 2 * kWide}, false);
+  std::vector<Tensor> quadrants;
+  for (int64_t row = 0; row < 2; ++row)
+    for (int64_t col = 0; col < 2; ++col)
+      quadrants.push_back(large.narrow(2, kMargin + row * kPatch, kWide)
+                              .narrow(3, kMargin + col * kPatch, kWide)
+                              .permute({0, 2, 3, 1})
+                              .reshape({m, 1, kPatchBytes}));
+  Tensor index = which.view({m, 1, 1}).expand({m, 1, kPatchBytes});
+  return at::cat(quadrants, 1).gather(1, index).squeeze(1).add(0.5).clamp(0, 255).to(at::kByte);
 }
 
 }  // namespace
@@ -167,7 +178,7 @@ tiny::Look Pool::look(const std::vector<int>& slots, const std::vector<std::vect
     Tensor which = send(at::tensor(quadrant, at::kLong), device_);
     patches.index_copy_(0, where, enlarge(patches.index_select(0, where), which));
   }
-  look.patches = patches.view({questions, n, 768});
+  look.patches = patches.view({questions, n, kPatchBytes});
   Tensor sent = send(places, device_);
   look.centre = sent.narrow(2, 0, 2);
   look.scale = sent.select(2, 2);

@@ -45,7 +45,7 @@ class Pool {
   at::ScalarType type_;
   std::vector<int64_t> offsets_;  // first row of each level in one picture's patches
   int64_t rows_ = 0;              // patches of one picture
-  at::Tensor patches_;            // [slots*rows,768] uint8
+  at::Tensor patches_;            // [slots*rows,1728] uint8
   at::Tensor texture_;            // [slots,canvas/4,canvas/4,13]
   std::vector<std::shared_ptr<const Sample>> samples_;
 };

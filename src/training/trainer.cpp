@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -28,6 +29,7 @@
 #include "training/evaluate.h"
 #include "training/losses.h"
 #include "training/optimiser.h"
+#include "training/parallel.h"
 #include "training/pool.h"
 #include "training/prefetch.h"
 
@@ -41,8 +43,8 @@ using Say = std::function<void(const std::string&)>;
 
 constexpr uint64_t kHeldOut = 1ULL << 62;  // tickets from here on are never trained on
 constexpr int kMostReadingCells = 96;
-constexpr float kReadingAfterwards = 0.1F;  // share of reading steps in the full stage
-constexpr float kWithoutRelevance = 0.3F;   // share of questions whose tokens hide their relevance
+constexpr float kReadingAfterwards = 0.08F;  // share of reading steps in the full stage
+constexpr float kWithoutRelevance = 0.15F;   // share of questions whose tokens hide their relevance
 
 double now() {
   using namespace std::chrono;
@@ -131,13 +133,33 @@ class Trainer {
  private:
   Sample make(uint64_t ticket) const;
   void fill_held_out();
+  // Whose turn it is when they alternate.
+  enum class Turn { both, realizer, answerer };
+  Turn turn() const {
+    if (options_.alternate == 0) return Turn::both;
+    return steps_ / options_.alternate % 2 == 0 ? Turn::realizer : Turn::answerer;
+  }
   void refresh();
-  std::vector<int> choose(const Plan& plan, Dice& dice) const;
-  void step(const Plan& wanted, Dice& dice);
+  void take_in(const std::vector<std::shared_ptr<const Sample>>& samples);
+  std::vector<int> choose(const Plan& plan, int part, Dice& dice) const;
+  void step(const Plan& wanted, int part, Dice& dice);
+  bool own_slot(int slot) const {
+    return slot % options_.accumulate % together_->world() == together_->rank();
+  }
+  int slot_of(uint64_t ticket) const {
+    return static_cast<int>(ticket % static_cast<uint64_t>(options_.slots));
+  }
+  double agreed_progress();
   Tensor look(const Batch& batch, bool maps_wanted, Dice& dice);
   std::vector<std::vector<Cell>> cells_for(const Plan& plan, const Batch& batch, const Tensor& maps,
                                            Dice& dice) const;
+  struct Share {  // of a group in its batch
+    float characters, questions;
+  };
   void answer(const Plan& plan, const Batch& batch, const Tensor& maps, Dice& dice);
+  void answer_part(const Plan& plan, const Batch& part, const std::vector<std::vector<Cell>>& cells,
+                   const Share& share, Dice& dice);
+  bool add_up(FlatWeights& weights);
   void update(const Plan& plan);
   void report(double progress);
   void evaluate_and_save();
@@ -152,6 +174,7 @@ class Trainer {
   Say say_;
   at::Device device_;
   at::ScalarType type_;
+  std::unique_ptr<Together> together_;
   tiny::RealizerNet realizer_;
   tiny::Answerer answerer_;
   std::unique_ptr<FlatWeights> look_weights_, answer_weights_;
@@ -181,10 +204,19 @@ Trainer::Trainer(const Options& options, const SceneSource& source, Say say)
       say_(std::move(say)),
       device_(device_of(options.device)),
       type_(device_.is_cuda() ? at::kBFloat16 : at::kFloat),
+      together_(Together::from_environment(device_)),
       realizer_(shape_of(options)),
       answerer_(shape_of(options)),
       pool_(options.slots, options.canvas, device_, type_),
       held_out_(options.held_out, options.canvas, device_, type_) {
+  if (options.accumulate % together_->world() != 0)
+    throw Error(ErrorCode::bad_argument, "accumulate (" + std::to_string(options.accumulate) +
+                                             ") must be a multiple of the " +
+                                             std::to_string(together_->world()) +
+                                             " processes, which share a step's parts");
+  if (together_->world() > 1 && options.fresh == 0)
+    throw Error(ErrorCode::bad_argument,
+                "several processes must take as many fresh pictures a step: set fresh");
   tiny::Tensors look_first, answer_first;
   if (options.init.empty()) {
     look_first = realizer_.layout().initial(options.seed * 2);
@@ -196,9 +228,23 @@ Trainer::Trainer(const Options& options, const SceneSource& source, Say say)
   }
   look_weights_ = std::make_unique<FlatWeights>(realizer_.layout(), look_first, device_);
   answer_weights_ = std::make_unique<FlatWeights>(answerer_.layout(), answer_first, device_);
+  for (const std::string& prefix : options.freeze)
+    if (look_weights_->freeze("realizer.", {prefix}) +
+            answer_weights_->freeze("answerer.", {prefix}) ==
+        0)
+      throw Error(ErrorCode::bad_argument, "freeze: no tensor's name starts with '" + prefix + "'");
+  look_weights_->freeze("realizer.", options.freeze);
+  answer_weights_->freeze("answerer.", options.freeze);
+  realizer_.set_recompute(options.recompute);
+  answerer_.set_recompute(options.recompute);
 }
 
 Sample Trainer::make(uint64_t ticket) const {
+  if (ticket < kHeldOut && !own_slot(slot_of(ticket))) {
+    Sample foreign;  // another process makes it
+    foreign.ticket = ticket;
+    return foreign;
+  }
   Dice dice(options_.seed, ticket);
   for (int tries = 0; tries < 32; ++tries) {
     const bool small = dice.chance(options_.small);
@@ -217,6 +263,7 @@ Sample Trainer::make(uint64_t ticket) const {
 }
 
 void Trainer::fill_held_out() {
+  if (together_->rank() != 0) return;  // only the first process measures and writes
   const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
   Prefetch prefetch([this](uint64_t ticket) { return make(ticket); }, kHeldOut, threads,
                     options_.held_out);
@@ -235,17 +282,28 @@ void Trainer::refresh() {
   const int most =
       options_.fresh > 0 && filled_ >= first ? options_.fresh : std::max(least, options_.pictures);
   const auto samples = prefetch_->take(least, std::min(most, options_.slots));
-  std::vector<int> slots;
-  for (const auto& sample : samples)
-    slots.push_back(static_cast<int>(sample->ticket % static_cast<uint64_t>(options_.slots)));
-  pool_.put(slots, samples);
-  tickets_ += samples.size();
+  take_in(samples);
   filled_ = static_cast<int>(std::min<uint64_t>(tickets_, static_cast<uint64_t>(options_.slots)));
 }
 
-std::vector<int> Trainer::choose(const Plan& plan, Dice& dice) const {
+void Trainer::take_in(const std::vector<std::shared_ptr<const Sample>>& samples) {
+  std::vector<int> slots;
+  std::vector<std::shared_ptr<const Sample>> own;
+  for (const auto& sample : samples) {
+    const int slot = slot_of(sample->ticket);
+    if (!own_slot(slot)) continue;
+    slots.push_back(slot);
+    own.push_back(sample);
+  }
+  pool_.put(slots, own);
+  tickets_ += samples.size();
+}
+
+// Part p of a step draws from slots p, p + accumulate, ...: a process needs only the pictures of
+// its own parts, and as many processes as parts do what one process does part after part.
+std::vector<int> Trainer::choose(const Plan& plan, int part, Dice& dice) const {
   std::vector<int> candidates;
-  for (int slot = 0; slot < filled_; ++slot) {
+  for (int slot = part; slot < filled_; slot += options_.accumulate) {
     const Geometry& g = pool_.sample(slot).geometry;
     if (plan.mode != Plan::dense || std::max(g.width, g.height) <= options_.canvas / 2)
       candidates.push_back(slot);
@@ -267,17 +325,40 @@ std::vector<int> Trainer::choose(const Plan& plan, Dice& dice) const {
 // them happens before backward is queued, so the device works through it while the host allocates.
 Tensor Trainer::look(const Batch& batch, bool maps_wanted, Dice& dice) {
   const Stopwatch watch(host_seconds_["look"]);
-  const PageLabels labels = page_labels(pool_, batch, dice);
+  // Backward is the dearer part: some questions of each picture are enough to teach by, the others
+  // are only looked at when their maps are wanted.
+  const int taught = options_.taught > 0 ? std::min(options_.taught, batch.each) : batch.each;
+  std::vector<size_t> first, others;
+  for (size_t i = 0; i < batch.size(); ++i)
+    (static_cast<int>(i) % batch.each < taught ? first : others).push_back(i);
+  Batch lesson = part_of(batch, first, device_);
+  lesson.each = taught;
+  const PageLabels labels = page_labels(pool_, lesson, dice);
   const tiny::Tensors w = look_weights_->tensors(type_);
   const tiny::Page page = pool_.page(batch.slots);
   const tiny::PageFeatures features = realizer_.read(w, page, type_);
   const tiny::Judgement judged =
-      realizer_.judge(w, features, batch.question, batch.pages, batch.each);
+      realizer_.judge(w, features, lesson.question, lesson.pages, taught);
   Tensor maps;
-  if (maps_wanted)
-    maps = at::sigmoid(judged.relevance.detach().to(at::kFloat)).to(at::kCPU).contiguous();
-  if (options_.freeze_realizer) return maps;
-  const LookLosses losses = look_losses(realizer_, w, features, judged, batch, labels);
+  if (maps_wanted) {
+    const at::NoGradGuard no_grad;
+    const auto of_pages = [&](const Tensor& logits, int each) {
+      const int64_t pages = static_cast<int64_t>(batch.slots.size());
+      const int64_t g = pool_.grid();
+      return visible_relevance(logits, labels.inside.repeat_interleave(each, 0))
+          .view({pages, each, g, g});
+    };
+    maps = of_pages(judged.relevance, taught);
+    if (!others.empty()) {
+      const Batch rest = part_of(batch, others, device_);
+      const int left = batch.each - taught;
+      const Tensor logits = realizer_.judge(w, features, rest.question, rest.pages, left).relevance;
+      maps = at::cat({maps, of_pages(logits, left)}, 1);
+    }
+    maps = maps.flatten(0, 1).to(at::kCPU).contiguous();
+  }
+  if (options_.freeze_realizer || turn() == Turn::answerer) return maps;
+  const LookLosses losses = look_losses(realizer_, w, features, judged, lesson, labels);
   Tensor loss = losses.relevance + losses.glyph + 0.2 * losses.text + 0.1 * losses.tier +
                 options_.sparsity * losses.tokens + 0.1 * losses.tensions;
   (loss / options_.accumulate).backward();
@@ -303,6 +384,11 @@ std::vector<std::vector<Cell>> Trainer::cells_for(const Plan& plan, const Batch&
       Geometry geometry = pool_.sample(batch.slot_of[q]).geometry;
       if (plan.mode == Plan::reading) {
         cells[q] = reading_cells(*batch.asks[q], geometry, kMostReadingCells);
+        if (static_cast<int>(cells[q].size()) == kMostReadingCells) {
+          // More than fits at full detail (objects, counts): all of it, coarser.
+          oracle_map(*batch.asks[q], geometry, g, noisy.data());
+          cells[q] = quadtree(noisy.data(), g, geometry, kMostReadingCells);
+        }
         continue;
       }
       if (plan.mode == Plan::dense) {
@@ -324,25 +410,21 @@ std::vector<std::vector<Cell>> Trainer::cells_for(const Plan& plan, const Batch&
   return cells;
 }
 
-void Trainer::answer(const Plan& plan, const Batch& batch, const Tensor& maps, Dice& dice) {
-  const Stopwatch watch(host_seconds_["answer"]);
-  std::vector<std::vector<Cell>> cells;
-  {
-    const Stopwatch inner(host_seconds_["cells"]);
-    cells = cells_for(plan, batch, maps, dice);
-  }
+void Trainer::answer_part(const Plan& plan, const Batch& part,
+                          const std::vector<std::vector<Cell>>& cells, const Share& share,
+                          Dice& dice) {
   // Some pictures pose as larger ones, so that scales up to 6 occur.
-  std::vector<int> octaves(batch.size());
+  std::vector<int> octaves(part.size());
   for (int& o : octaves) o = dice.chance(0.15F) ? 1 + dice.below(2) : 0;
   Tensor glyphs;
-  tiny::Look seen = pool_.look(batch.slot_of, cells, octaves, &glyphs);
-  seen.question = batch.question;
+  tiny::Look seen = pool_.look(part.slot_of, cells, octaves, &glyphs);
+  seen.question = part.question;
   const tiny::Tensors w = answer_weights_->tensors(type_);
   const tiny::Memory memory = answerer_.encode(w, seen, type_);
-  const AnswerLosses losses = answer_losses(answerer_, w, memory, batch, glyphs);
+  const AnswerLosses losses = answer_losses(answerer_, w, memory, part, glyphs);
   const float glyph_weight =
       plan.mode == Plan::reading ? 2 * options_.glyph_weight : options_.glyph_weight;
-  Tensor loss = losses.answer + glyph_weight * losses.glyph;
+  Tensor loss = losses.answer * share.characters + glyph_weight * losses.glyph * share.questions;
   (loss / options_.accumulate).backward();
   static const char* const kNames[] = {"answer_reading", "answer", "answer_dense"};
   window_.add(kNames[plan.mode], losses.answer);
@@ -350,20 +432,75 @@ void Trainer::answer(const Plan& plan, const Batch& batch, const Tensor& maps, D
   window_.add("glyph_right", losses.glyph_accuracy);
 }
 
-void Trainer::step(const Plan& wanted, Dice& dice) {
+// Questions of like length go together, so that little is padded; the gradient is that of the whole
+// batch but for rounding: each group's means count by its share.
+void Trainer::answer(const Plan& plan, const Batch& batch, const Tensor& maps, Dice& dice) {
+  const Stopwatch watch(host_seconds_["answer"]);
+  std::vector<std::vector<Cell>> cells;
+  {
+    const Stopwatch inner(host_seconds_["cells"]);
+    cells = cells_for(plan, batch, maps, dice);
+  }
+  std::vector<size_t> order(batch.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return batch.asks[a]->question.size() < batch.asks[b]->question.size();
+  });
+  const auto characters = [](const Batch& of) {
+    size_t sum = 0;
+    for (const Ask* ask : of.asks) sum += ask->task == Task::find ? 0 : ask->answer.size() + 1;
+    return static_cast<float>(std::max<size_t>(1, sum));
+  };
+  const size_t groups = std::min<size_t>(static_cast<size_t>(options_.groups), batch.size());
+  for (size_t k = 0; k < groups; ++k) {
+    const std::vector<size_t> which(
+        order.begin() + static_cast<std::ptrdiff_t>(k * batch.size() / groups),
+        order.begin() + static_cast<std::ptrdiff_t>((k + 1) * batch.size() / groups));
+    const Batch part = part_of(batch, which, device_);
+    std::vector<std::vector<Cell>> seen;
+    for (size_t i : which) seen.push_back(std::move(cells[i]));
+    const Share share{characters(part) / characters(batch),
+                      static_cast<float>(part.size()) / static_cast<float>(batch.size())};
+    answer_part(plan, part, seen, share, dice);
+  }
+}
+
+void Trainer::step(const Plan& wanted, int part, Dice& dice) {
   Plan plan = wanted;
-  std::vector<int> slots = choose(plan, dice);
+  std::vector<int> slots = choose(plan, part, dice);
   if (slots.empty()) {  // no small picture in the pool
     plan.mode = Plan::full;
-    slots = choose(plan, dice);
+    slots = choose(plan, part, dice);
   }
   const Batch batch = draw(pool_, slots, options_.questions, options_.words, dice);
   const bool own = plan.mode == Plan::full && plan.own_maps > 0;
   Tensor maps;
   if (plan.mode != Plan::dense) maps = look(batch, own, dice);
-  if (!options_.freeze_answerer) answer(plan, batch, maps, dice);
-  questions_ += static_cast<int64_t>(batch.size());
+  if (!options_.freeze_answerer && turn() != Turn::realizer) answer(plan, batch, maps, dice);
+  questions_ += static_cast<int64_t>(batch.size()) * together_->world();
   drawn_ += static_cast<int64_t>(slots.size());
+}
+
+// Adds the gradients of all processes; false when none has one (dense steps do not look).
+bool Trainer::add_up(FlatWeights& weights) {
+  if (together_->world() == 1) return weights.gradient().defined();
+  Tensor having = at::full({1}, weights.gradient().defined() ? 1.0 : 0.0,
+                           at::TensorOptions(device_).dtype(at::kFloat));
+  together_->sum(having);
+  if (having.item<float>() == 0) return false;
+  Tensor gradient = weights.gradient_or_zeros();
+  together_->sum(gradient);
+  weights.replace_gradient(gradient);
+  return true;
+}
+
+// The first process' clock counts, so that all end at the same step.
+double Trainer::agreed_progress() {
+  if (together_->world() == 1) return progress();
+  Tensor mine = at::full({1}, together_->rank() == 0 ? progress() : 0.0,
+                         at::TensorOptions(device_).dtype(at::kDouble));
+  together_->sum(mine);
+  return mine.item<double>();
 }
 
 void Trainer::update(const Plan& plan) {
@@ -371,7 +508,7 @@ void Trainer::update(const Plan& plan) {
   for (auto& [weights, rate, name] :
        {std::tuple{look_weights_.get(), options_.realizer_rate, "look_norm"},
         std::tuple{answer_weights_.get(), options_.rate, "answer_norm"}}) {
-    if (!weights->gradient().defined()) continue;
+    if (!add_up(*weights)) continue;
     Tensor norm;
     const Tensor factor = clip_factor({weights}, options_.clip, &norm);
     window_.add(name, norm);
@@ -452,12 +589,13 @@ void Trainer::evaluate_and_save() {
   report_.recall = e.all.recall;
   json line{{"step", steps_}, {"seconds", elapsed()}, {"evaluation", json::object()}};
   json& result = line["evaluation"];
-  char text[160];
-  std::snprintf(text, sizeof text,
-                "held out %d: exact realized %.3f oracle %.3f recall %.3f page glyphs %.3f "
-                "tier tokens %.0f distinct %.3f (%.1f s)",
-                e.all.questions, e.all.exact_realized, e.all.exact_oracle, e.all.recall,
-                e.all.page_glyphs, e.mean_tier_tokens, e.distinct, now() - begun);
+  char text[256];
+  std::snprintf(
+      text, sizeof text,
+      "held out %d: exact realized %.3f oracle %.3f (four kinds alike: %.3f, %.3f) recall "
+      "%.3f page glyphs %.3f tier tokens %.0f distinct %.3f (%.1f s)",
+      e.all.questions, e.all.exact_realized, e.all.exact_oracle, e.suites_realized, e.suites_oracle,
+      e.all.recall, e.all.page_glyphs, e.mean_tier_tokens, e.distinct, now() - begun);
   std::string said = text;
   for (const auto& [kind, score] : e.kinds) {
     std::snprintf(text, sizeof text, "\n  %-10s %3d realized %.3f oracle %.3f recall %.3f",
@@ -471,10 +609,21 @@ void Trainer::evaluate_and_save() {
   }
   result["exact_realized"] = e.all.exact_realized;
   result["exact_oracle"] = e.all.exact_oracle;
+  result["suites_realized"] = e.suites_realized;
+  result["suites_oracle"] = e.suites_oracle;
   result["recall"] = e.all.recall;
   result["page_glyphs"] = e.all.page_glyphs;
   result["tier_tokens"] = e.mean_tier_tokens;
   result["distinct"] = e.distinct;
+  result["tier_share"] = e.tier_share;
+  result["tokens_by_complexity"] = e.tokens_by_complexity;
+  std::snprintf(text, sizeof text, "\n  tokens asked for: simple %.0f, medium %.0f, complex %.0f",
+                e.tokens_by_complexity[0], e.tokens_by_complexity[1], e.tokens_by_complexity[2]);
+  said += text;
+  for (const std::string& sign : collapses(e)) {
+    said += "\n  COLLAPSE: " + sign;
+    result["collapse"].push_back(sign);
+  }
   say_(said);
   log(line);
   last_evaluation_ = now();
@@ -537,10 +686,7 @@ Report Trainer::run() {
   for (uint64_t left = again; left > 0;) {
     const int part = static_cast<int>(std::min<uint64_t>(left, 64));
     const auto samples = prefetch_->take(part, part);
-    std::vector<int> where;
-    for (const auto& sample : samples) where.push_back(static_cast<int>(sample->ticket % slots));
-    pool_.put(where, samples);
-    tickets_ += samples.size();
+    take_in(samples);
     left -= samples.size();
   }
   filled_ = static_cast<int>(again);
@@ -554,21 +700,28 @@ Report Trainer::run() {
   last_report_ = last_evaluation_ = now();
   reported_tickets_ = tickets_;
 
-  while (progress() < 1) {
+  const bool first = together_->rank() == 0;
+  for (double at = agreed_progress(); at < 1; at = agreed_progress()) {
     refresh();
     Dice dice(options_.seed, static_cast<uint64_t>(steps_), 1);
-    const Plan plan = plan_of(options_, progress(), dice);
-    for (int part = 0; part < options_.accumulate; ++part) step(plan, dice);
+    const Plan plan = plan_of(options_, at, dice);
+    for (int part = together_->rank(); part < options_.accumulate; part += together_->world()) {
+      Dice own(options_.seed, static_cast<uint64_t>(steps_), 2 + static_cast<uint64_t>(part));
+      step(plan, part, own);
+    }
     update(plan);
     ++steps_;
+    if (!first) continue;
     if (now() - last_report_ > options_.report_seconds) report(progress());
     const bool due = options_.evaluate_steps > 0
                          ? steps_ % options_.evaluate_steps == 0
                          : now() - last_evaluation_ > options_.evaluate_seconds;
     if (due && progress() < 1) evaluate_and_save();
   }
-  report(progress());
-  evaluate_and_save();
+  if (first) {
+    report(progress());
+    evaluate_and_save();
+  }
   report_.steps = steps_;
   report_.questions = questions_;
   report_.seconds = elapsed();

@@ -105,7 +105,7 @@ TEST_F(Cli, AskAnswersWithTheBundledModel) {
   Outcome o = run_arrcoc(line + " --json --heatmap " + folder / "h.png");
   ASSERT_EQ(o.code, 0) << o.err;
   const json j = json::parse(o.out);
-  EXPECT_EQ(j["policy"], "realizer");
+  EXPECT_EQ(j["policy"], "realized");
   EXPECT_LE(j["tokens"].get<int>(), 100);
   EXPECT_EQ(j["native_tokens"], 1200);
   EXPECT_TRUE(j["answer"].is_string());
@@ -116,6 +116,78 @@ TEST_F(Cli, AskAnswersWithTheBundledModel) {
   ASSERT_EQ(text.code, 0) << text.err;
   EXPECT_NE(text.out.find("confidence"), std::string::npos);
   expect_one_line_error(run_arrcoc(line, "ARRCOC_MODELS=/nowhere"), "ARRCOC_MODELS");
+}
+
+TEST_F(Cli, AskTakesABatchAndGoesOnAfterABadLine) {
+  std::ofstream(folder / "questions.jsonl")
+      << R"({"image":"page.png","question":"What is the total?"})"
+      << "\n"
+      << "{broken\n\n"
+      << R"({"image":"none.png","question":"What is the total?"})"
+      << "\n"
+      << R"({"image":"page.png","question":"Which colour?"})"
+      << "\n";
+  const Outcome o = run_arrcoc("ask --batch " + folder / "questions.jsonl" + " --budget fast");
+  EXPECT_EQ(o.code, 1);
+  EXPECT_NE(o.err.find("2 of 4"), std::string::npos) << o.err;
+  std::istringstream lines(o.out);
+  std::vector<json> replies;
+  for (std::string line; std::getline(lines, line);) replies.push_back(json::parse(line));
+  ASSERT_EQ(replies.size(), 4u);
+  EXPECT_TRUE(replies[0].contains("answer"));
+  EXPECT_LE(replies[0]["tokens"].get<int>(), 64);
+  EXPECT_TRUE(replies[1].contains("error"));
+  EXPECT_NE(replies[2]["error"].get<std::string>().find("none.png"), std::string::npos);
+  EXPECT_EQ(replies[3]["line"], 5);
+  EXPECT_FALSE(replies[3]["milliseconds"].contains("page"));  // the page is remembered
+  std::ofstream(folder / "good.jsonl") << R"({"image":"page.png","question":"What?"})"
+                                       << "\n";
+  EXPECT_EQ(run_arrcoc("ask --batch " + folder / "good.jsonl").code, 0);
+  expect_one_line_error(run_arrcoc("ask --batch " + folder / "nowhere.jsonl"), "nowhere");
+  expect_one_line_error(run_arrcoc("ask " + page()), "question");
+  expect_one_line_error(run_arrcoc("ask " + page() + " 'what?' --policy oracle"), "oracle");
+  expect_one_line_error(run_arrcoc("ask " + page() + " 'what?' --policy nobody"), "nobody");
+}
+
+TEST_F(Cli, AskDecidesHowManyTokensAndSaysWhereItRead) {
+  const Outcome o = run_arrcoc("ask " + page() + " 'What is the total?' --json");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const json j = json::parse(o.out);
+  EXPECT_GE(j["budget"].get<int>(), 64);
+  EXPECT_LE(j["budget"].get<int>(), 400);
+  EXPECT_LE(j["tokens"].get<int>(), j["budget"].get<int>());
+  if (j["answer"] != "none" && j["answer"] != "") {
+    ASSERT_EQ(j["box"].size(), 4u);
+    EXPECT_LT(j["box"][0].get<double>(), j["box"][2].get<double>());
+    EXPECT_LE(j["box"][2].get<double>(), 640);
+    EXPECT_LE(j["box"][3].get<double>(), 480);
+  }
+  const Outcome all = run_arrcoc("ask " + page() + " 'What is the total?' --json --policy native");
+  ASSERT_EQ(all.code, 0) << all.err;
+  EXPECT_EQ(json::parse(all.out)["tokens"], 1200);
+}
+
+TEST_F(Cli, EvalAsksASuiteWithItsBaselinesInOneTable) {
+  const Outcome o = run_arrcoc(
+      "eval --suite charts --limit 2 --policy realized,oracle,resize,random --budget 100 --json");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const json j = json::parse(o.out);
+  for (const char* policy : {"realized", "oracle", "resize", "random"}) {
+    const json& row = j["policies"][policy];
+    EXPECT_EQ(row["questions"], 2) << policy;
+    EXPECT_LE(row["most_tokens"].get<int>(), 100) << policy;
+    EXPECT_LE(row["exact_match_95"][0].get<double>(), row["exact_match"].get<double>());
+    EXPECT_LE(row["exact_match"].get<double>(), row["anls"].get<double>() + 1e-9);
+    EXPECT_EQ(row["suites"]["charts"]["questions"], 2);
+    EXPECT_FALSE(row["complexity"].empty());
+    EXPECT_FALSE(row["budgets"].empty());
+  }
+  EXPECT_EQ(j["maps"]["distinctiveness"]["pairs"], 1);
+  const Outcome text = run_arrcoc("eval --suite charts --limit 2 --policy realized --budget 64");
+  ASSERT_EQ(text.code, 0) << text.err;
+  EXPECT_NE(text.out.find("exact match"), std::string::npos);
+  expect_one_line_error(run_arrcoc("eval --suite nowhere"), "nowhere");
+  expect_one_line_error(run_arrcoc("eval"), "--suite");
 }
 
 TEST_F(Cli, ZoomGivesCropsUnderTheBudget) {
@@ -200,6 +272,8 @@ TEST_F(Cli, EvalMeasuresAFolderBesideItsBaselines) {
   EXPECT_LE(j["mean_tokens"].get<double>(), 180);
   EXPECT_GT(j["answer_region_recall"].get<double>(), 0.5);
   EXPECT_EQ(j["kinds"]["thing"]["questions"], 1);
+  EXPECT_TRUE(j.contains("exact_match"));
+  EXPECT_TRUE(j.contains("anls"));
   for (const char* name : {"breadth-first", "random", "text"}) {
     EXPECT_TRUE(j["baselines"][name].contains("answer_region_recall")) << name;
   }

@@ -12,30 +12,14 @@
 #include <sstream>
 #include <string>
 
+#include "folder.h"
+
 namespace arrcoc::test {
 
 struct Outcome {
   int code = -1;  // 128 + signal when it was killed
   std::string out;
   std::string err;
-};
-
-// A fresh folder that goes away with the object.
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "arrcoc_test_XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
 };
 
 inline std::string slurp(const std::string& path) {

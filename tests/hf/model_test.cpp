@@ -6,6 +6,7 @@
 
 #include "arrcoc/error.h"
 #include "arrcoc/hf.h"
+#include "hf/small_models.h"
 #include "hf/support.h"
 #include "models/hf/json.h"
 #include "models/hf/select.h"
@@ -14,63 +15,16 @@ namespace arrcoc::hf {
 namespace {
 
 using nlohmann::json;
+using testing_support::allocation;
 using testing_support::data;
+using testing_support::model_of;
+using testing_support::picture;
 using testing_support::Scratch;
+using testing_support::short_answer;
 using testing_support::write_text;
 
 // Debian's oneDNN needs this before the first bf16 product on processors with AMX.
 [[maybe_unused]] const int kPrepared = ::setenv("DNNL_MAX_CPU_ISA", "AVX512_CORE_BF16", 0);
-
-Picture picture(int height, int width) {
-  at::Tensor ramp = at::arange(int64_t{3} * height * width).reshape({3, height, width});
-  return make_picture((ramp * 7919 % 251).to(at::kByte), "test");
-}
-
-// A random checkpoint whose vocabulary is that of the golden tokenizer.
-std::shared_ptr<const HfModel> model_of(const std::string& family, const Scratch& scratch) {
-  json config = jsonio::read(data("goldens/" + family + "/config.json"));
-  config.erase("vocab_size");
-  config["text_config"]["vocab_size"] = 3010;
-  config["image_token_id"] = 3005;
-  if (family == "ovis2") config["visual_indicator_token_ids"] = {3006, 3007, 3008, 3009, 3004};
-  write_text(scratch.path("c.json"), config.dump());
-  init_checkpoint(scratch.path("c.json"), scratch.path("m"), "float32", 1);
-  auto text = testing_support::read_text(data("goldens/tokenizers/qwen_style.json"));
-  json tokenizer = json::parse(text);
-  auto add = [&](int id, const char* name) {
-    tokenizer["added_tokens"].push_back({{"id", id}, {"content", name}, {"special", true}});
-  };
-  if (family == "llava") tokenizer["added_tokens"][5]["content"] = "<image>";
-  if (family == "ovis2") {
-    tokenizer["added_tokens"][5]["content"] = "<IMG_ATOM>";
-    add(3006, "<IMG_START>");
-    add(3007, "<IMG_GRID>");
-    add(3008, "<IMG_COL>");
-    add(3009, "<IMG_ROW>");
-    tokenizer["added_tokens"][4]["content"] = "<IMG_END>";
-  }
-  return HfModel::open(scratch.path("m"), {}, parse_tokenizer(tokenizer.dump(), "t.json"));
-}
-
-// A quadtree by hand: the top-left quarter fine, the rest coarse. 256 x 256 pixels.
-Allocation allocation(int budget) {
-  Allocation out;
-  out.geometry = {256, 256, 0};
-  out.budget.tokens = budget;
-  for (int row = 0; row < 4; ++row) {
-    for (int col = 0; col < 4; ++col) out.leaves.push_back({1, row, col, 0.9F});
-  }
-  out.leaves.push_back({3, 0, 1, 0.2F});
-  out.leaves.push_back({3, 1, 0, 0.5F});
-  out.leaves.push_back({3, 1, 1, 0.1F});
-  return out;
-}
-
-GenerateOptions short_answer() {
-  GenerateOptions options;
-  options.max_new_tokens = 5;
-  return options;
-}
 
 class EachModel : public ::testing::TestWithParam<const char*> {
  protected:

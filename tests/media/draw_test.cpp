@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <opencv2/imgproc.hpp>
 
+#include "arrcoc/curves.h"
 #include "arrcoc/error.h"
 #include "media/pictures.h"
 
@@ -206,4 +208,17 @@ TEST(Draw, ALongestBelowOneIsRefused) {
   media::DrawOptions options;
   options.longest = 0;
   EXPECT_THROW(media::draw_quadtree(grey_picture(4, 4), {}, options), Error);
+}
+
+TEST(Curves, RiseToTheRightAndLeaveOutWhatIsNotANumber) {
+  media::CurvePanel panel{"loss", {{"up", {{0, 0}, {5, NAN}, {10, 1}}}}};
+  const at::Tensor rgb = media::draw_curves({panel, {"empty", {}}});
+  EXPECT_EQ(rgb.sizes(), (at::IntArrayRef{3, 520, 900}));
+  // The curve's blue: low at the left end, high at the right end.
+  const at::Tensor blue = rgb[2].to(at::kInt).sub(rgb[0].to(at::kInt)).slice(0, 0, 260).gt(120);
+  const auto mean_row = [&](int64_t from, int64_t to) {
+    return blue.slice(1, from, to).nonzero().select(1, 0).to(at::kFloat).mean().item<float>();
+  };
+  EXPECT_GT(mean_row(70, 120), mean_row(660, 720) + 100);
+  EXPECT_THROW(media::draw_curves({{"nothing", {{"none", {{0, NAN}}}}}}), Error);
 }

@@ -131,6 +131,18 @@ TEST(Pyramid, EnlargedPatchesEqualTheEnlargedPicture) {
   EXPECT_TRUE(patch[2].equal(whole.slice(1, 16, 32).slice(2, 48, 64)));
 }
 
+TEST(Pyramid, AMarginBringsTheNeighboursPixels) {
+  at::Tensor a = noise(40, 60);
+  Pyramid p(make_picture(a), -1);
+  at::Tensor wide = p.patches(0, {1, 0}, {1, 0}, 4);
+  ASSERT_EQ(wide.sizes(), (at::IntArrayRef{2, 3, 24, 24}));
+  EXPECT_TRUE(wide[0].equal(a.slice(1, 12, 36).slice(2, 12, 36)));
+  EXPECT_TRUE(wide[1].select(1, 0).equal(wide[1].select(1, 4)));  // beyond the picture: its border
+  at::Tensor enlarged = p.patches(-1, {2}, {3}, 4);
+  EXPECT_TRUE(enlarged[0].equal(p.level(-1).slice(1, 28, 52).slice(2, 44, 68)));
+  EXPECT_THROW(p.patches(0, {0}, {0}, 3), Error);
+}
+
 TEST(Pyramid, OnePixelAndVeryThin) {
   Pyramid dot(make_picture(at::full({3, 1, 1}, 9, at::kByte)));
   EXPECT_TRUE(dot.patches(0, {0}, {0}).eq(9).all().item<bool>());

@@ -178,6 +178,7 @@ TEST(Tokens, PixelsCentresAndOrder) {
   ASSERT_EQ(t.size(), 3);
   EXPECT_TRUE(t.pixels[1].equal(picture.rgb.slice(1, 0, 16).slice(2, 32, 48)));
   EXPECT_TRUE(t.pixels[0].equal(pyramid.level(1).slice(1, 0, 16).slice(2, 0, 16)));
+  EXPECT_TRUE(t.around[2].equal(picture.rgb.slice(1, 12, 36).slice(2, 44, 68)));
   EXPECT_NEAR(t.centre[2][0].item<float>(), 56.0 / 200, 1e-6);
   EXPECT_NEAR(t.centre[2][1].item<float>(), 24.0 / 100, 1e-6);
   EXPECT_EQ(t.scale[0].item<float>(), 1.0);

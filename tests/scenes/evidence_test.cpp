@@ -86,7 +86,8 @@ TEST_P(Evidence, TheAnswerCanBeReadInItsBox) {
       if (read.empty()) {
         const bool drawn = kind == std::string("objects") || words ||
                            q.intent.rfind("shop", 0) == 0 || q.intent.rfind("zoo", 0) == 0 ||
-                           q.intent.rfind("landmark", 0) == 0 || q.intent == "poster.art";
+                           q.intent.rfind("landmark", 0) == 0 || q.intent == "poster.art" ||
+                           q.intent == "doc.photo";
         EXPECT_TRUE(drawn) << scene.layout << " " << seed << ": " << q.text;
         continue;
       }
@@ -137,21 +138,27 @@ TEST_P(Evidence, EveryLetterOfTheAnswerStaysVisibleUnderTheEffects) {
   EXPECT_LE(faint, letters / 50) << faint << " of " << letters;
 }
 
-TEST_P(Evidence, TextDoesNotOverlapText) {
-  const auto [kind, scenes] = GetParam();
+// Not one pixel of the hulls is shared, and no text is cut by the edge: over hundreds of seeds, in
+// two sizes, with training's and with held-back fonts.
+TEST_P(Evidence, TextOverlapsNeitherTextNorTheEdge) {
+  const std::string kind = GetParam().kind;
+  if (kind == "formulas") return;  // a root and what is under it share a hull
   Options options;
   options.effects = false;
-  for (int seed = 700; seed < 700 + 3 * scenes; ++seed) {
+  for (int seed = 700; seed < 940; ++seed) {
+    options.held_back = seed % 4 == 3;
+    options.longest = seed % 3 == 2 ? 768 : 1024;
     const Scene scene = make(assets(), kind, seed, options);
-    if (scene.layout == "formulas") continue;  // a root and what is under it share a hull
     for (const Image& image : scene.images)
-      for (size_t i = 0; i < image.texts.size(); ++i)
-        for (size_t j = i + 1; j < image.texts.size(); ++j) {
-          const float common = intersect(image.texts[i].box, image.texts[j].box).area();
-          const float smaller = std::min(image.texts[i].box.area(), image.texts[j].box.area());
-          EXPECT_LE(common, 0.1F * smaller) << scene.layout << " " << seed << ": "
-                                            << image.texts[i].text << " / " << image.texts[j].text;
-        }
+      for (size_t i = 0; i < image.texts.size(); ++i) {
+        const Box& box = image.texts[i].box;
+        EXPECT_TRUE(box.x0 > 0 && box.y0 > 0 && box.x1 < image.width && box.y1 < image.height)
+            << scene.layout << " " << seed << " cuts off " << image.texts[i].text;
+        for (size_t j = i + 1; j < image.texts.size(); ++j)
+          EXPECT_LE(intersect(box, image.texts[j].box).area(), 0)
+              << scene.layout << " " << seed << ": " << image.texts[i].text << " / "
+              << image.texts[j].text;
+      }
   }
 }
 

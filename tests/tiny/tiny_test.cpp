@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -28,7 +29,7 @@ Look some_look(int64_t tokens, int64_t padding) {
   at::manual_seed(5);
   Look look;
   const int64_t n = tokens + padding;
-  look.patches = at::randint(0, 255, {1, n, 768}, at::kByte);
+  look.patches = at::randint(0, 255, {1, n, 24 * 24 * 3}, at::kByte);
   look.centre = at::rand({1, n, 2}) * 500;
   look.scale = at::rand({1, n}) * 4 - 1;
   look.relevance = at::rand({1, n});
@@ -134,6 +135,25 @@ TEST(Realizer, RegularBatchesEqualIndexedOnes) {
 TEST(PagePixels, PatchesAndCanvasesGiveTheSame) {
   const Tensor canvas = at::randint(0, 255, {2, 64, 96, 3}, at::kByte);
   EXPECT_TRUE(page_pixels(canvas).equal(page_pixels_of_patches(patches_of(canvas), 4, 6)));
+}
+
+TEST(PagePixels, APatchesMarginIsItsNeighboursPixels) {
+  const Tensor canvas = at::randint(0, 255, {1, 64, 96, 3}, at::kByte);
+  const Tensor patches = patches_of(canvas).view({4, 6, 24, 24, 3});
+  const Tensor inner = canvas[0].narrow(0, 12, 24).narrow(1, 28, 24);
+  EXPECT_TRUE(patches[1][2].equal(inner));
+  EXPECT_TRUE(patches[0][0][0][0].equal(canvas[0][0][0]));  // the border is repeated
+  EXPECT_TRUE(patches[3][5][23][23].equal(canvas[0][63][95]));
+}
+
+TEST(RelevanceOf, KeepsTheOrderWhereASigmoidWouldSaturate) {
+  const Tensor logits = at::tensor({-3.0F, 9.0F, 6.0F, 8.0F}).view({1, 2, 2});
+  const Tensor map = relevance_of(logits).view({4});
+  EXPECT_NEAR(map[1].item<float>(), 1, 1e-3);
+  EXPECT_NEAR(map[3].item<float>(), std::exp(-0.6F), 1e-3);
+  EXPECT_LT(map[0].item<float>(), 1e-2);
+  const Tensor faint = at::full({1, 2, 2}, -6.0F);
+  EXPECT_NEAR(relevance_of(faint).max().item<float>(), 1 / (1 + std::exp(6.0F)), 1e-6);
 }
 
 TEST(TinyFiles, WeightsComeBackAndOthersAreRefused) {

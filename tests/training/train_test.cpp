@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -9,8 +10,10 @@
 
 #include "arrcoc/error.h"
 #include "arrcoc/training.h"
+#include "arrcoc/weights.h"
 #include "models/tiny/files.h"
 #include "training/digits.h"
+#include "training/evaluate.h"
 
 namespace arrcoc::training {
 namespace {
@@ -137,6 +140,104 @@ TEST(Training, AWarmStartContinuesFromGivenWeights) {
   EXPECT_TRUE(same_weights(first.out + "/weights", second.out + "/weights"));
 }
 
+TEST(Training, GroupsOfLikeLengthGiveTheGradientOfTheWholeBatch) {
+  double norms[2];
+  for (int groups : {1, 3}) {
+    Options o = tiny_options("groups" + std::to_string(groups));
+    o.steps = 1;
+    o.reading = 0;
+    o.groups = groups;
+    o.glyph_weight = 0;
+    o.report_seconds = 0;
+    train(o, kDigits, kQuiet);
+    norms[groups / 3] = mean_loss(o, "answer_norm", 0, 1);
+  }
+  EXPECT_GT(norms[0], 0);
+  EXPECT_NEAR(norms[0], norms[1], 1e-3 * norms[0]);
+}
+
+TEST(Training, QuestionsThatDoNotTeachTheRealizerStillGetItsMaps) {
+  double answers[2], looks[2];
+  for (int taught : {0, 1}) {
+    Options o = tiny_options("taught" + std::to_string(taught));
+    o.steps = 1;
+    o.reading = 0;
+    o.own_maps = o.own_maps_start = 1;
+    o.taught = taught;
+    o.words = 0.5F;  // else both questions of a picture are the same
+    o.report_seconds = 0;
+    train(o, kDigits, kQuiet);
+    answers[taught] = mean_loss(o, "answer_norm", 0, 1);
+    looks[taught] = mean_loss(o, "look_norm", 0, 1);
+  }
+  EXPECT_NEAR(answers[0], answers[1], 1e-3 * answers[0]);  // the same tokens were chosen
+  EXPECT_GT(std::abs(looks[0] - looks[1]), 1e-3 * looks[0]);
+}
+
+TEST(Training, RecomputedLayersGiveTheSameWeights) {
+  Options plain = tiny_options("plain"), anew = tiny_options("anew");
+  anew.recompute = true;
+  train(plain, kDigits, kQuiet);
+  train(anew, kDigits, kQuiet);
+  EXPECT_TRUE(same_weights(plain.out + "/weights", anew.out + "/weights"));
+}
+
+TEST(Training, FrozenTensorsStayAndTheOthersLearn) {
+  Options first = tiny_options("thaw");
+  first.steps = 1;
+  train(first, kDigits, kQuiet);
+  Options o = tiny_options("frozen");
+  o.init = first.out + "/weights";
+  o.freeze = {"realizer.stem", "answerer.encoder.0"};
+  train(o, kDigits, kQuiet);
+  const WeightFile before = WeightFile::open(o.init), after = WeightFile::open(o.out + "/weights");
+  int stayed = 0, learned = 0;
+  for (const auto& [name, info] : before.tensors()) {
+    const bool same =
+        before.get(name, at::kFloat, info.shape).equal(after.get(name, at::kFloat, info.shape));
+    const bool frozen =
+        name.rfind("realizer.stem", 0) == 0 || name.rfind("answerer.encoder.0", 0) == 0;
+    if (frozen) EXPECT_TRUE(same) << name;
+    (same ? stayed : learned) += 1;
+  }
+  EXPECT_GT(stayed, 10);
+  EXPECT_GT(learned, 30);
+  o.freeze = {"realizer.nothing"};
+  EXPECT_THROW(train(o, kDigits, kQuiet), Error);
+}
+
+TEST(Training, NetworksThatAlternateLearnInTurn) {
+  Options o = tiny_options("alternate");
+  o.steps = 4;
+  o.alternate = 2;
+  o.dense = 0;
+  o.report_seconds = 0;
+  train(o, kDigits, kQuiet);
+  std::ifstream in(o.out + "/metrics.jsonl");
+  std::vector<std::pair<bool, bool>> learned;  // realizer, answerer
+  for (std::string line; std::getline(in, line);) {
+    const auto report = nlohmann::json::parse(line);
+    if (report.contains("questions_per_second"))
+      learned.emplace_back(report.contains("look_norm"), report.contains("answer_norm"));
+  }
+  ASSERT_GE(learned.size(), 4U);
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(learned[i], std::pair(i < 2, i >= 2)) << i;
+}
+
+TEST(Collapse, IsSeenInTiersAndMaps) {
+  Evaluation e;
+  e.all.questions = 100;
+  e.distinct = 0.5;
+  e.tier_share = {0.5, 0.2, 0.3, 0, 0};
+  e.tokens_by_complexity = {70, 120, 250};
+  EXPECT_TRUE(collapses(e).empty());
+  e.distinct = 0.001;
+  EXPECT_EQ(collapses(e).size(), 1U);
+  e.tier_share = {0, 0, 0, 0, 1};
+  e.tokens_by_complexity = {400, 400, 400};
+  EXPECT_EQ(collapses(e).size(), 3U);
+}
+
 TEST(TrainingOptions, SurviveJsonAndRefuseUnknownKeys) {
   Options o = tiny_options("json");
   o.own_maps = 0.25F;
@@ -145,6 +246,11 @@ TEST(TrainingOptions, SurviveJsonAndRefuseUnknownKeys) {
   EXPECT_THROW(options_from_json(R"({"minuts": 3})"), Error);
   EXPECT_THROW(options_from_json(R"({"minutes": "long"})"), Error);
   EXPECT_THROW(options_from_json(R"({"canvas": 100})"), Error);
+  EXPECT_THROW(options_from_json(R"({"questions": 4, "taught": 5})"), Error);
+  EXPECT_THROW(options_from_json(R"({"groups": 0})"), Error);
+  EXPECT_THROW(options_from_json(R"({"mix": {"unicorns": 1}})"), Error);
+  EXPECT_THROW(options_from_json(R"({"mix": {"charts": 0}})"), Error);
+  EXPECT_EQ(options_from_json(R"({"mix": {"charts": 2}})").mix.at("charts"), 2);
 }
 
 }  // namespace

@@ -31,11 +31,16 @@ at::Tensor split_heads(const at::Tensor& x, int64_t heads) {
 
 at::Tensor join_heads(const at::Tensor& x) { return x.transpose(1, 2).flatten(2); }
 
-at::Tensor rotate(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine) {
-  int64_t half = x.size(-1) / 2;
-  at::Tensor a = x.narrow(-1, 0, half);
-  at::Tensor b = x.narrow(-1, half, half);
-  return at::cat({a * cosine - b * sine, b * cosine + a * sine}, -1);
+Rotary::Rotary(const at::Tensor& angle, at::ScalarType dtype) {
+  at::Tensor c = angle.cos();
+  at::Tensor s = angle.sin();
+  cosine = at::cat({c, c}, -1).to(dtype);
+  sine = at::cat({-s, s}, -1).to(dtype);
+}
+
+at::Tensor Rotary::operator()(const at::Tensor& x) const {
+  at::Tensor swapped = x.roll(x.size(-1) / 2, -1);
+  return at::addcmul(x * cosine, swapped, sine).to(x.scalar_type());
 }
 
 at::Tensor inverse_frequencies(int64_t dims, double theta, at::Device device) {
@@ -51,8 +56,8 @@ Segments::Segments(const std::vector<int64_t>& lengths, at::Device device) {
     at += length;
   }
   for (const auto& [length, begins] : starts) {
-    Group group{length, static_cast<int64_t>(begins.size()), {}};
-    if (starts.size() > 1) {
+    Group group{length, static_cast<int64_t>(begins.size()), begins.front(), {}};
+    if (starts.size() > 1 && begins.size() > 1) {
       at::Tensor first = at::tensor(begins, at::kLong).unsqueeze(1);
       group.rows = (first + at::arange(length, at::kLong).unsqueeze(0)).reshape({-1}).to(device);
     }
@@ -65,14 +70,23 @@ at::Tensor Segments::attend(const at::Tensor& q, const at::Tensor& k, const at::
   at::Tensor out;
   for (const Group& group : groups_) {
     auto part = [&](const at::Tensor& x) {
-      at::Tensor rows = group.rows.defined() ? x.index_select(0, group.rows) : x;
+      at::Tensor rows = x;
+      if (group.rows.defined()) {
+        rows = x.index_select(0, group.rows);
+      } else if (groups_.size() > 1) {
+        rows = x.narrow(0, group.first, group.length);
+      }
       return rows.reshape({group.count, group.length, x.size(1), x.size(2)}).transpose(1, 2);
     };
     at::Tensor mixed =
         compat::attention(part(q), part(k), part(v), scale).transpose(1, 2).flatten(0, 1);
-    if (!group.rows.defined()) return mixed;
+    if (groups_.size() == 1) return mixed;
     if (!out.defined()) out = at::empty_like(q);
-    out.index_copy_(0, group.rows, mixed);
+    if (group.rows.defined()) {
+      out.index_copy_(0, group.rows, mixed);
+    } else {
+      out.narrow(0, group.first, group.length).copy_(mixed);
+    }
   }
   return out.defined() ? out : at::empty_like(q);
 }

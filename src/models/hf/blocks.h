@@ -33,8 +33,16 @@ struct GatedMlp {
 at::Tensor split_heads(const at::Tensor& x, int64_t heads);
 at::Tensor join_heads(const at::Tensor& x);
 
-// Rotary angles applied to the two halves of the last dimension: cos and sin [..., D/2].
-at::Tensor rotate(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine);
+// Rotary positions: the halves (a, b) of the last dimension become (a cos - b sin, b cos + a sin).
+struct Rotary {
+  at::Tensor cosine;  // [..., D]: cos, cos
+  at::Tensor sine;    // [..., D]: -sin, sin
+  Rotary() = default;
+  // angle [..., D/2] float; kept in that type or another.
+  explicit Rotary(const at::Tensor& angle, at::ScalarType dtype = at::kFloat);
+  // In the type of x; products are formed in the wider one of the two.
+  at::Tensor operator()(const at::Tensor& x) const;
+};
 
 // 1 / theta^(2i/dims), i = 0 .. dims/2-1.
 at::Tensor inverse_frequencies(int64_t dims, double theta, at::Device device);
@@ -51,7 +59,8 @@ class Segments {
  private:
   struct Group {
     int64_t length = 0, count = 0;
-    at::Tensor rows;  // undefined: all rows, in order
+    int64_t first = 0;  // row of a group of one run
+    at::Tensor rows;    // of several runs; undefined where they are all rows, in order
   };
   std::vector<Group> groups_;
 };

@@ -1,7 +1,6 @@
 #include "models/hf/checkpoint.h"
 
 #include <ATen/ATen.h>
-#include <ATen/CPUGeneratorImpl.h>
 
 #include <cmath>
 #include <filesystem>
@@ -20,26 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-uint64_t hash_of(const std::string& text, uint64_t seed) {
-  uint64_t hash = 0xcbf29ce484222325ULL ^ (seed * 0x9e3779b97f4a7c15ULL);  // FNV-1a
-  for (char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3ULL;
-  return hash;
-}
-
-// Norms start at one, biases at zero, the rest small and normal; each tensor by its own seed.
-at::Tensor random_tensor(const std::string& name, const std::vector<int64_t>& shape,
-                         at::ScalarType dtype, uint64_t seed) {
-  auto ends = [&](const std::string& tail) {
-    return name.size() >= tail.size() &&
-           name.compare(name.size() - tail.size(), tail.size(), tail) == 0;
-  };
-  if (ends(".bias") || ends("_bias")) return at::zeros(shape, dtype);
-  bool norm = shape.size() == 1 && ends(".weight");
-  if (norm) return at::ones(shape, dtype);
-  at::Generator generator = at::detail::createCPUGenerator(hash_of(name, seed));
-  return at::empty(shape, at::kFloat).normal_(0, 0.02, generator).to(dtype);
-}
 
 void write_text(const fs::path& path, const std::string& text) {
   std::ofstream out(path, std::ios::binary);
@@ -219,7 +198,7 @@ int64_t init_checkpoint(const std::string& path, const std::string& folder,
     std::map<std::string, at::Tensor> tensors;
     std::string name = shard_name(i, parts.size());
     for (const Planned& one : parts[i]) {
-      tensors[one.name] = random_tensor(one.name, one.shape, dtype, seed);
+      tensors[one.name] = random_tensor(one.name, one.shape, dtype, at::kCPU, seed);
       parameters += tensors[one.name].numel();
       map[one.name] = name;
     }

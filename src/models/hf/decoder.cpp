@@ -72,13 +72,13 @@ at::Tensor Decoder::embed(const at::Tensor& ids) const {
   return at::embedding(embeddings_, ids.to(embeddings_.device()));
 }
 
-Decoder::Angles Decoder::angles(const at::Tensor& positions) const {
+Rotary Decoder::angles(const at::Tensor& positions) const {
   // [axes,B,L] -> the axis of every frequency -> [B,L,D/2]
   at::Tensor at = positions.to(frequencies_.device());
   at::Tensor chosen = at.size(0) == 1 ? at.expand({axis_.size(0), at.size(1), at.size(2)})
                                       : at.index_select(0, axis_);
   at::Tensor angle = chosen.permute({1, 2, 0}).to(at::kFloat) * frequencies_;
-  return {angle.cos().unsqueeze(1).to(dtype()), angle.sin().unsqueeze(1).to(dtype())};
+  return Rotary(angle.unsqueeze(2), dtype());
 }
 
 void Decoder::remember(Cache& cache, size_t index, const at::Tensor& keys,
@@ -100,17 +100,15 @@ void Decoder::remember(Cache& cache, size_t index, const at::Tensor& keys,
   cache.values[index].narrow(2, cache.length, keys.size(2)).copy_(values);
 }
 
-at::Tensor Decoder::attend(const Layer& layer, const at::Tensor& x, const Angles& angles,
+at::Tensor Decoder::attend(const Layer& layer, const at::Tensor& x, const Rotary& rotary,
                            size_t index, Cache* cache, AttentionProbe* probe) const {
-  at::Tensor q = split_heads(layer.q(x), config_.heads);
-  at::Tensor k = split_heads(layer.k(x), config_.kv_heads);
+  auto heads = [&](const Linear& linear, int64_t count, const Norm& norm) {  // [B,H,L,D]
+    at::Tensor rows = linear(x).view({x.size(0), x.size(1), count, config_.head_dim});
+    return rotary(config_.qk_norm ? norm(rows) : rows).transpose(1, 2);
+  };
+  at::Tensor q = heads(layer.q, config_.heads, layer.q_norm);
+  at::Tensor k = heads(layer.k, config_.kv_heads, layer.k_norm);
   at::Tensor v = split_heads(layer.v(x), config_.kv_heads);
-  if (config_.qk_norm) {
-    q = layer.q_norm(q);
-    k = layer.k_norm(k);
-  }
-  q = rotate(q, angles.cosine, angles.sine);
-  k = rotate(k, angles.cosine, angles.sine);
   if (cache) {
     remember(*cache, index, k, v);
     int64_t length = cache->length + k.size(2);
@@ -132,15 +130,23 @@ at::Tensor Decoder::attend(const Layer& layer, const at::Tensor& x, const Angles
                             .triu(k.size(2) - queries + 1);
     probe->maps.push_back(at::softmax(scores.masked_fill(unseen, -INFINITY), -1).mean(1));
   }
-  return layer.out(join_heads(compat::attention(q, k, v, scale, true)));
+  at::Tensor mask;
+  if (cache && cache->mask.defined()) mask = cache->mask.narrow(3, 0, k.size(2));
+  return layer.out(join_heads(compat::attention(q, k, v, scale, true, mask)));
 }
 
 at::Tensor Decoder::forward(at::Tensor x, const at::Tensor& positions, Cache* cache,
                             const DeepStack* deepstack, AttentionProbe* probe) const {
-  Angles turn = angles(positions);
-  for (size_t i = 0; i < layers_.size(); ++i) {
+  Rotary rotary = angles(positions);
+  size_t count = layers_.size();
+  if (probe && probe->only && !probe->layers.empty()) {
+    auto last = *std::max_element(probe->layers.begin(), probe->layers.end());
+    count = std::min(count, static_cast<size_t>(last) + 1);
+  }
+  for (size_t i = 0; i < count; ++i) {
     const Layer& layer = layers_[i];
-    x = x + attend(layer, layer.input(x), turn, i, cache, probe);
+    x = x + attend(layer, layer.input(x), rotary, i, cache, probe);
+    if (probe && probe->only && i + 1 == count) return x;
     x = x + layer.mlp(layer.post(x));
     if (deepstack && i < deepstack->rows.size()) {
       x = x.flatten(0, 1)

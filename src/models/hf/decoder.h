@@ -15,6 +15,7 @@ struct Cache {
   std::vector<at::Tensor> keys, values;
   int64_t length = 0;    // positions filled
   int64_t capacity = 0;  // grows when needed; set it beforehand to avoid copying
+  at::Tensor mask;       // added to the scores of one new token, [B,1,1,>=length]; or undefined
 };
 
 // Features added to the hidden states at visual places after the first layers (Qwen3-VL).
@@ -27,6 +28,7 @@ struct DeepStack {
 struct AttentionProbe {
   std::vector<int64_t> layers;   // which layers to watch
   int64_t queries = 1;           // of the last tokens
+  bool only = false;             // read no further than the last watched layer
   std::vector<at::Tensor> maps;  // one [B,queries,keys] float a watched layer
 };
 
@@ -55,11 +57,8 @@ class Decoder {
     Norm q_norm, k_norm;
     GatedMlp mlp;
   };
-  struct Angles {
-    at::Tensor cosine, sine;  // [B,1,L,D/2]
-  };
-  Angles angles(const at::Tensor& positions) const;
-  at::Tensor attend(const Layer& layer, const at::Tensor& x, const Angles& angles, size_t index,
+  Rotary angles(const at::Tensor& positions) const;  // for [B,L,H,D]
+  at::Tensor attend(const Layer& layer, const at::Tensor& x, const Rotary& rotary, size_t index,
                     Cache* cache, AttentionProbe* probe) const;
   void remember(Cache& cache, size_t index, const at::Tensor& keys, const at::Tensor& values) const;
 

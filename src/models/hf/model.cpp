@@ -70,6 +70,46 @@ Features frame(const Picture& picture, const Pixels& pixels, const ImageProcesso
   return out;
 }
 
+struct Rectangle {
+  int64_t x = 0, y = 0, width = 0, height = 0;  // pixels of the picture
+  Box box() const {
+    return {static_cast<float>(x), static_cast<float>(y), static_cast<float>(x + width),
+            static_cast<float>(y + height)};
+  }
+};
+
+Rectangle rectangle_of(const Picture& picture, const Geometry& geometry, const Crop& crop) {
+  float x = static_cast<float>(picture.width()) / static_cast<float>(geometry.width);
+  float y = static_cast<float>(picture.height()) / static_cast<float>(geometry.height);
+  auto edge = [](float value, int limit) {
+    return std::clamp<int64_t>(std::lround(value), 0, limit);
+  };
+  Rectangle out;
+  out.x = edge(crop.box.x0 * x, picture.width());
+  out.y = edge(crop.box.y0 * y, picture.height());
+  out.width = edge(crop.box.x1 * x, picture.width()) - out.x;
+  out.height = edge(crop.box.y1 * y, picture.height()) - out.y;
+  if (out.width < 1 || out.height < 1 || crop.width < 1 || crop.height < 1) {
+    throw Error(ErrorCode::bad_argument, "a crop of the allocation is empty");
+  }
+  return out;
+}
+
+// Rows and columns of tokens for a crop: its own size in whole tokens; made to fit if it must.
+std::pair<int64_t, int64_t> fitting(const Crop& crop, int unit, int64_t tokens, bool must) {
+  auto whole = [unit](int pixels) {
+    return std::max<int64_t>(1, std::lround(static_cast<double>(pixels) / unit));
+  };
+  int64_t rows = whole(crop.height);
+  int64_t cols = whole(crop.width);
+  if (!must || rows * cols <= tokens) return {rows, cols};
+  double shrink = std::sqrt(static_cast<double>(tokens) / static_cast<double>(rows * cols));
+  rows = std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(rows) * shrink));
+  cols = std::clamp<int64_t>(static_cast<int64_t>(static_cast<double>(cols) * shrink), 1,
+                             std::max<int64_t>(1, tokens / rows));
+  return {rows, cols};
+}
+
 Visual visual_of(const Features& features) { return {features.rows, features.deepstack}; }
 
 void take(Features& features, Visual visual) {
@@ -103,8 +143,23 @@ std::shared_ptr<const HfModel> HfModel::open(const std::string& folder, const Lo
   std::shared_ptr<HfModel> model(new HfModel());
   model->vlm_ = make_vlm(config, source);
   model->processor_ = std::make_unique<ImageProcessor>(open_processor(folder, config));
+  model->processor_->on(device);
   model->tokenizer_ = std::move(tokenizer);
   model->defaults_ = read_generation(folder);
+  return model;
+}
+
+std::shared_ptr<const HfModel> HfModel::random(const std::string& path, const LoadOptions& options,
+                                               uint64_t seed) {
+  c10::InferenceMode guard;
+  ModelConfig config = read_config(path);
+  at::Device device = device_of(options.device);
+  RandomSource source(dtype_of(options.dtype, device), device, seed);
+  std::shared_ptr<HfModel> model(new HfModel());
+  model->vlm_ = make_vlm(config, source);
+  model->processor_ =
+      std::make_unique<ImageProcessor>(ImageProcessor::from(default_processor(config), path));
+  model->processor_->on(device);
   return model;
 }
 
@@ -184,49 +239,25 @@ Features HfModel::encode_zoom(const Picture& picture, const Allocation& allocati
   if (allocation.crops.empty()) {
     throw Error(ErrorCode::bad_argument, "the allocation has no crops: use the zoom allocator");
   }
-  float x = static_cast<float>(picture.width()) / static_cast<float>(allocation.geometry.width);
-  float y = static_cast<float>(picture.height()) / static_cast<float>(allocation.geometry.height);
-  int64_t unit = token_pixels();
   Features out;
   out.width = picture.width();
   out.height = picture.height();
   out.mode = "zoom";
-  std::vector<Visual> parts;
-  int64_t spent = 0;
+  std::vector<at::Tensor> values, grids;
+  int64_t left = allocation.budget.tokens;
   for (const Crop& crop : allocation.crops) {
-    auto edge = [](float value, int limit) {
-      return std::clamp<int64_t>(std::lround(value), 0, limit);
-    };
-    int64_t left = edge(crop.box.x0 * x, picture.width());
-    int64_t top = edge(crop.box.y0 * y, picture.height());
-    int64_t width = edge(crop.box.x1 * x, picture.width()) - left;
-    int64_t height = edge(crop.box.y1 * y, picture.height()) - top;
-    if (width < 1 || height < 1 || crop.width < 1 || crop.height < 1) {
-      throw Error(ErrorCode::bad_argument, "a crop of the allocation is empty");
-    }
-    // The crop's own size, rounded to whole tokens.
-    int64_t cols = std::max<int64_t>(
-        1, std::lround(static_cast<double>(crop.width) / static_cast<double>(unit)));
-    int64_t rows = std::max<int64_t>(
-        1, std::lround(static_cast<double>(crop.height) / static_cast<double>(unit)));
-    if (spent + rows * cols > allocation.budget.tokens) {
-      if (!parts.empty()) break;
-      double shrink = std::sqrt(static_cast<double>(allocation.budget.tokens) /
-                                static_cast<double>(rows * cols));
-      rows = std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(rows) * shrink));
-      cols = std::clamp<int64_t>(static_cast<int64_t>(static_cast<double>(cols) * shrink), 1,
-                                 std::max<int64_t>(1, allocation.budget.tokens / rows));
-    }
-    at::Tensor rgb = picture.rgb.narrow(1, top, height).narrow(2, left, width);
+    Rectangle part = rectangle_of(picture, allocation.geometry, crop);
+    auto [rows, cols] = fitting(crop, token_pixels(), left, values.empty());
+    if (rows * cols > left) break;
+    left -= rows * cols;
+    at::Tensor rgb = picture.rgb.narrow(1, part.y, part.height).narrow(2, part.x, part.width);
     Pixels pixels = processor_->exactly(rgb, rows, cols);
-    parts.push_back(vlm_->encode(pixels.values, pixels.grid));
-    Box box = {static_cast<float>(left), static_cast<float>(top), static_cast<float>(left + width),
-               static_cast<float>(top + height)};
-    out.views.push_back({box, rows, cols, pixels.grid});
+    values.push_back(pixels.values);
+    grids.push_back(pixels.grid);
+    out.views.push_back({part.box(), rows, cols, pixels.grid});
     add_boxes(out.views.back(), out.boxes);
-    spent += rows * cols;
   }
-  take(out, join(parts));
+  take(out, vlm_->encode(at::cat(values), at::cat(grids)));  // all in one run of the tower
   return out;
 }
 
@@ -265,10 +296,8 @@ std::vector<int64_t> HfModel::prompt_ids(const std::vector<Message>& messages,
   return out;
 }
 
-Generation HfModel::generate(const std::vector<int64_t>& prompt,
-                             const std::vector<Features>& pictures,
-                             const GenerateOptions& options) const {
-  c10::InferenceMode guard;
+Prompt HfModel::prepared(const std::vector<int64_t>& prompt,
+                         const std::vector<Features>& pictures) const {
   at::Tensor ids = at::tensor(prompt, at::kLong).unsqueeze(0);
   std::vector<Visual> parts;
   std::vector<at::Tensor> grids;
@@ -292,21 +321,30 @@ Generation HfModel::generate(const std::vector<int64_t>& prompt,
   }
   at::Tensor grid = grids.empty() ? at::Tensor() : at::cat(grids);
   Visual visual = join(parts);
-  Prompt ready =
-      sparse ? prepare(*vlm_, ids, grid, visual, groups) : prepare(*vlm_, ids, grid, visual);
-  return hf::generate(*vlm_, ready, options);
+  return sparse ? prepare(*vlm_, ids, grid, visual, groups) : prepare(*vlm_, ids, grid, visual);
+}
+
+Generation HfModel::generate(const std::vector<int64_t>& prompt,
+                             const std::vector<Features>& pictures,
+                             const GenerateOptions& options) const {
+  c10::InferenceMode guard;
+  return hf::generate(*vlm_, prepared(prompt, pictures), options);
+}
+
+std::string HfModel::text_of(const Generation& generation) const {
+  std::vector<int64_t> ids = generation.ids;
+  if (generation.stopped) ids.pop_back();
+  std::string text = tokenizer_->decode(ids, true);
+  size_t begin = text.find_first_not_of(" \n\r\t");
+  size_t end = text.find_last_not_of(" \n\r\t");
+  return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
 }
 
 Answer HfModel::answer(const std::vector<Message>& messages, const std::vector<Features>& pictures,
                        const GenerateOptions& options) const {
   Answer out;
   out.generation = generate(prompt_ids(messages, pictures), pictures, options);
-  std::vector<int64_t> ids = out.generation.ids;
-  if (out.generation.stopped) ids.pop_back();
-  std::string text = tokenizer_->decode(ids, true);
-  size_t begin = text.find_first_not_of(" \n\r\t");
-  size_t end = text.find_last_not_of(" \n\r\t");
-  if (begin != std::string::npos) out.text = text.substr(begin, end - begin + 1);
+  out.text = text_of(out.generation);
   return out;
 }
 
@@ -317,12 +355,44 @@ Answer HfModel::answer(const std::string& question, const std::vector<Features>&
 std::vector<Answer> HfModel::answer_all(const std::vector<std::string>& questions,
                                         const std::vector<Features>& pictures,
                                         const GenerateOptions& options) const {
-  std::vector<Answer> out;
+  c10::InferenceMode guard;
+  if (questions.empty()) return {};
+  std::vector<std::vector<int64_t>> ids;
   for (const std::string& question : questions) {
-    out.push_back(
-        answer({{"user", question, static_cast<int>(pictures.size())}}, pictures, options));
+    ids.push_back(prompt_ids({{"user", question, static_cast<int>(pictures.size())}}, pictures));
+  }
+  size_t common = ids[0].size();
+  for (const auto& other : ids) {
+    auto differ = std::mismatch(ids[0].begin(), ids[0].end(), other.begin(), other.end()).first;
+    common = std::min({common, static_cast<size_t>(differ - ids[0].begin()), other.size() - 1});
+  }
+  std::vector<Prompt> prompts;
+  for (const auto& one : ids) prompts.push_back(prepared(one, pictures));
+  // Words are never left out, so what follows the common part counts the same in ids and places.
+  int64_t shared = prompts[0].length() - static_cast<int64_t>(ids[0].size() - common);
+  std::vector<Answer> out;
+  for (Generation& one : generate_together(*vlm_, prompts, shared, options)) {
+    std::string text = text_of(one);
+    out.push_back({std::move(text), std::move(one)});
   }
   return out;
+}
+
+std::vector<float> HfModel::early_attention(const std::vector<Message>& messages,
+                                            const std::vector<Features>& pictures,
+                                            const std::vector<int64_t>& layers) const {
+  c10::InferenceMode guard;
+  Prompt prompt = prepared(prompt_ids(messages, pictures), pictures);
+  if (prompt.visual_places.empty()) {
+    throw Error(ErrorCode::bad_argument, "the messages show no picture to look at");
+  }
+  std::vector<int64_t> watched = layers;
+  int64_t depth = vlm_->decoder().config().layers;
+  for (int64_t i = 1; layers.empty() && i <= std::max<int64_t>(1, depth / 4); ++i) {
+    watched.push_back(std::min(i, depth - 1));
+  }
+  int64_t words = prompt.length() - 1 - prompt.visual_places.back();
+  return look_of_words(*vlm_, prompt, words, watched);
 }
 
 }  // namespace arrcoc::hf

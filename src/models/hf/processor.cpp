@@ -192,11 +192,11 @@ std::pair<int64_t, int64_t> ImageProcessor::smart_size(int64_t height, int64_t w
 }
 
 at::Tensor ImageProcessor::normalised(const at::Tensor& rgb) const {
-  at::Tensor image = rgb.to(at::kFloat);
+  at::Tensor image = rgb.to(device_).to(at::kFloat);
   if (rescale_) image = image * factor_;
   if (!normalise_) return image;
-  at::Tensor mean = at::tensor(mean_, at::kFloat).reshape({3, 1, 1});
-  at::Tensor deviation = at::tensor(deviation_, at::kFloat).reshape({3, 1, 1});
+  at::Tensor mean = at::tensor(mean_, at::kFloat).reshape({3, 1, 1}).to(device_);
+  at::Tensor deviation = at::tensor(deviation_, at::kFloat).reshape({3, 1, 1}).to(device_);
   return (image - mean) / deviation;
 }
 

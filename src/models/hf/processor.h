@@ -32,7 +32,11 @@ class ImageProcessor {
   static ImageProcessor open(const std::string& path);
   static ImageProcessor from(const nlohmann::json& settings, const std::string& file);
 
-  // rgb [3,H,W] uint8. Error{bad_image} for shapes the family refuses.
+  // Where pixels are normalised and cut into patches; they are resampled on the CPU (as Pillow
+  // does, to the last bit) and cross over as bytes.
+  void on(at::Device device) { device_ = device; }
+
+  // rgb [3,H,W] uint8 on the CPU. Error{bad_image} for shapes the family refuses.
   Pixels process(const at::Tensor& rgb, const PixelLimits& limits = {}) const;
 
   // Smart-resize families: the picture as exactly rows x cols tokens.
@@ -63,6 +67,7 @@ class ImageProcessor {
   Pixels patchified(const at::Tensor& image) const;
 
   Kind kind_ = Kind::fixed;
+  at::Device device_ = at::kCPU;
   bool resize_ = true, rescale_ = true, normalise_ = true, crop_ = false, pad_ = false;
   Filter filter_ = Filter::bicubic;
   double factor_ = 1.0 / 255;

@@ -53,8 +53,8 @@ class Tower {
   Merger merger(const std::string& name, bool joined_norm, Source& source) const;
   Layout layout(const std::vector<Shape>& shapes, const std::vector<int64_t>& keep) const;
   at::Tensor table_rows(const std::vector<Shape>& shapes) const;
-  at::Tensor block(const Block& block, const at::Tensor& x, const at::Tensor& cosine,
-                   const at::Tensor& sine, const Segments& segments) const;
+  at::Tensor block(const Block& block, const at::Tensor& x, const Rotary& rotary,
+                   const Segments& segments) const;
 
   QwenVisionConfig c_;
   Family family_;
@@ -189,13 +189,11 @@ at::Tensor Tower::table_rows(const std::vector<Shape>& shapes) const {
   return at::cat(all);
 }
 
-at::Tensor Tower::block(const Block& block, const at::Tensor& x, const at::Tensor& cosine,
-                        const at::Tensor& sine, const Segments& segments) const {
+at::Tensor Tower::block(const Block& block, const at::Tensor& x, const Rotary& rotary,
+                        const Segments& segments) const {
   at::Tensor parts = block.qkv(block.norm1(x)).reshape({x.size(0), 3, c_.heads, -1});
-  auto turned = [&](int64_t i) {
-    return rotate(parts.select(1, i).to(at::kFloat), cosine, sine).to(x.scalar_type());
-  };
-  at::Tensor mixed = segments.attend(turned(0), turned(1), parts.select(1, 2));
+  at::Tensor turned = rotary(parts.narrow(1, 0, 2));  // queries and keys at once
+  at::Tensor mixed = segments.attend(turned.select(1, 0), turned.select(1, 1), parts.select(1, 2));
   at::Tensor y = x + block.out(mixed.flatten(1));
   at::Tensor normal = block.norm2(y);
   return y + (block.gated.act ? block.gated(normal) : block.mlp(normal));
@@ -270,9 +268,8 @@ Visual Tower::operator()(const at::Tensor& values, const std::vector<Shape>& sha
   auto angle = [&](const std::vector<int64_t>& at) {
     return at::tensor(at, at::kLong).to(device).to(at::kFloat).unsqueeze(1) * frequencies_;
   };
-  at::Tensor turn = at::cat({angle(lie.row), angle(lie.col)}, 1).unsqueeze(1);  // [N,1,D/2]
-  at::Tensor cosine = turn.cos();
-  at::Tensor sine = turn.sin();
+  // [N,1,1,D/2]
+  Rotary rotary(at::cat({angle(lie.row), angle(lie.col)}, 1).unsqueeze(1).unsqueeze(1));
   Segments whole(run_lengths(lie.frame, unit), device);
   Segments local = windows ? Segments(run_lengths(lie.window, unit), device) : whole;
 
@@ -281,7 +278,7 @@ Visual Tower::operator()(const at::Tensor& values, const std::vector<Shape>& sha
   for (size_t i = 0; i < blocks_.size(); ++i) {
     auto layer = static_cast<int64_t>(i);
     bool full = std::count(c_.full_layers.begin(), c_.full_layers.end(), layer) > 0;
-    x = block(blocks_[i], x, cosine, sine, full ? whole : local);
+    x = block(blocks_[i], x, rotary, full ? whole : local);
     for (size_t d = 0; d < deepstack_.size(); ++d) {
       if (c_.deepstack[d] == layer) out.deepstack[d] = deepstack_[d](x);
     }

@@ -58,6 +58,35 @@ Map token_map(const Features& features, const std::vector<float>& values) {
   return map;
 }
 
+Map combine(const std::vector<Map>& maps, const std::vector<float>& weights) {
+  if (maps.empty() || (!weights.empty() && weights.size() != maps.size())) {
+    throw Error(ErrorCode::bad_argument, std::to_string(weights.size()) + " weights for " +
+                                             std::to_string(maps.size()) + " maps");
+  }
+  float total = 0;
+  for (size_t i = 0; i < maps.size(); ++i) {
+    if (maps[i].empty()) throw Error(ErrorCode::bad_argument, "an empty map cannot be combined");
+    total += weights.empty() ? 1.0F : weights[i];
+  }
+  if (!(total > 0)) throw Error(ErrorCode::bad_argument, "the weights of the maps sum to nothing");
+  const Map& finest = *std::max_element(
+      maps.begin(), maps.end(), [](const Map& a, const Map& b) { return a.size() < b.size(); });
+  Map out = like(finest, 0);
+  for (size_t i = 0; i < maps.size(); ++i) {
+    Map one = min_max(maps[i]);
+    float share = (weights.empty() ? 1.0F : weights[i]) / total;
+    for (int row = 0; row < out.rows; ++row) {
+      for (int col = 0; col < out.cols; ++col) {
+        float x = (static_cast<float>(col) + 0.5F) * out.cell_width / one.cell_width;
+        float y = (static_cast<float>(row) + 0.5F) * out.cell_height / one.cell_height;
+        out.at(row, col) += share * one.at(std::clamp(static_cast<int>(y), 0, one.rows - 1),
+                                           std::clamp(static_cast<int>(x), 0, one.cols - 1));
+      }
+    }
+  }
+  return out;
+}
+
 TextImageModel::TextImageModel() = default;
 TextImageModel::~TextImageModel() = default;
 

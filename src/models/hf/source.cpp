@@ -1,8 +1,10 @@
 #include "models/hf/source.h"
 
 #include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
 
 #include "arrcoc/error.h"
+#include "models/compat.h"
 
 namespace arrcoc::hf {
 namespace {
@@ -19,6 +21,12 @@ std::vector<std::string> names_of(const std::string& name, const Spellings& spel
   return out;
 }
 
+uint64_t hash_of(const std::string& text, uint64_t seed) {
+  uint64_t hash = 0xcbf29ce484222325ULL ^ (seed * 0x9e3779b97f4a7c15ULL);  // FNV-1a
+  for (char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3ULL;
+  return hash;
+}
+
 // One element that looks like a tensor of any shape.
 at::Tensor hollow(const std::vector<int64_t>& shape) {
   return at::zeros({1}).as_strided(shape, std::vector<int64_t>(shape.size(), 0));
@@ -31,10 +39,8 @@ at::Tensor Source::Linear::operator()(const at::Tensor& x) const {
 }
 
 at::Tensor Source::Norm::operator()(const at::Tensor& x) const {
-  if (!rms) return at::layer_norm(x, {weight.size(0)}, weight, bias, eps);
-  at::Tensor wide = x.to(at::kFloat);
-  wide = wide * at::rsqrt(wide.square().mean(-1, true) + eps);
-  return weight * wide.to(x.scalar_type());
+  if (rms) return compat::rms_norm(x, weight, eps);
+  return at::layer_norm(x, {weight.size(0)}, weight, bias, eps);
 }
 
 Linear Source::linear(const std::string& name, int64_t in, int64_t out, bool bias) {
@@ -83,6 +89,27 @@ at::Tensor HeaderSource::get(const std::string& name, const std::vector<int64_t>
 at::Tensor PlanSource::get(const std::string& name, const std::vector<int64_t>& shape) {
   planned_[names_of(name, spellings_).front()] = shape;
   return hollow(shape);
+}
+
+at::Tensor random_tensor(const std::string& name, const std::vector<int64_t>& shape,
+                         at::ScalarType dtype, at::Device device, uint64_t seed) {
+  auto ends = [&](const std::string& tail) {
+    return name.size() >= tail.size() &&
+           name.compare(name.size() - tail.size(), tail.size(), tail) == 0;
+  };
+  auto options = at::TensorOptions().dtype(dtype).device(device);
+  if (ends(".bias") || ends("_bias")) return at::zeros(shape, options);
+  bool norm = shape.size() == 1 && ends(".weight");
+  if (norm) return at::ones(shape, options);
+  uint64_t own = hash_of(name, seed);
+  if (device.is_cpu()) {  // drawn as floats, so that every dtype holds the same numbers, rounded
+    at::Generator generator = at::detail::createCPUGenerator(own);
+    return at::empty(shape, at::kFloat).normal_(0, 0.02, generator).to(dtype);
+  }
+  at::Tensor out = at::empty(shape, options);
+  at::Generator generator = at::globalContext().defaultGenerator(device).clone();
+  generator.set_current_seed(own);
+  return out.normal_(0, 0.02, generator);
 }
 
 }  // namespace arrcoc::hf

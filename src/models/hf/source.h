@@ -88,4 +88,24 @@ class PlanSource : public Source {
   std::map<std::string, std::vector<int64_t>> planned_;
 };
 
+// Norms of one, biases of zero, the rest small and normal; each tensor by its name and the seed.
+at::Tensor random_tensor(const std::string& name, const std::vector<int64_t>& shape,
+                         at::ScalarType dtype, at::Device device, uint64_t seed);
+
+// Random tensors made where they are needed, for measuring without weights.
+class RandomSource : public Source {
+ public:
+  RandomSource(at::ScalarType dtype, at::Device device, uint64_t seed)
+      : dtype_(dtype), device_(device), seed_(seed) {}
+  bool has(const std::string&) const override { return false; }
+  at::Tensor get(const std::string& name, const std::vector<int64_t>& shape) override {
+    return random_tensor(name, shape, dtype_, device_, seed_);
+  }
+
+ private:
+  at::ScalarType dtype_;
+  at::Device device_;
+  uint64_t seed_;
+};
+
 }  // namespace arrcoc::hf

@@ -40,6 +40,7 @@ Prompt fill(const Vlm& model, const at::Tensor& ids, at::Tensor positions, const
   Prompt prompt;
   prompt.embeds = model.embed(ids);
   prompt.positions = std::move(positions);
+  prompt.ids = ids;
   if (!places.empty()) {
     at::Tensor index = at::tensor(places, at::kLong).to(prompt.embeds.device());
     at::Tensor rows = visual.rows.to(prompt.embeds.options());

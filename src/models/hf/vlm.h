@@ -63,6 +63,7 @@ struct Prompt {
   at::Tensor embeds;     // [B,L,D]
   at::Tensor positions;  // [A,B,L]
   DeepStack deepstack;
+  at::Tensor ids;                      // [B,L] of the places that are left
   std::vector<int64_t> visual_places;  // of the visual rows, in the flattened [B*L]
   int64_t length() const { return embeds.size(1); }
   int64_t next_position() const;  // of the first generated token

@@ -2,11 +2,16 @@
 
 #include <cmath>
 
+#include "arrcoc/realizing.h"
+#include "models/tiny/recompute.h"
+
 namespace arrcoc::tiny {
 namespace {
 
 constexpr int kPixels = 768;  // 16 * 16 * 3
-constexpr int kWaves = 11;    // wavelengths 16, 32, ... 16384 native pixels
+constexpr int kWide = kPatch + 2 * kMargin;
+constexpr int kRing = kWide * kWide - kPatch * kPatch;  // pixels of the margin
+constexpr int kWaves = 11;  // wavelengths 16, 32, ... 16384 native pixels
 constexpr int kPlace = 4 * kWaves + 6 + 6;
 
 // Adds the look's own numbers as they are and as waves, so that neighbours at any scale are easy to
@@ -22,6 +27,16 @@ Tensor place_features(const Look& look) {
   return at::cat({waves(x, 16, kWaves), waves(y, 16, kWaves), waves(look.scale, 2, 3), plain}, -1);
 }
 
+// Margin of patches [Q,N,24,24] as [Q,N,320]: above, below, left, right.
+Tensor ring_of(const Tensor& wide) {
+  const int64_t q = wide.size(0), n = wide.size(1), far = kMargin + kPatch;
+  const auto flat = [&](const Tensor& part) { return part.reshape({q, n, -1}); };
+  Tensor middle = wide.narrow(2, kMargin, kPatch);
+  return at::cat({flat(wide.narrow(2, 0, kMargin)), flat(wide.narrow(2, far, kMargin)),
+                  flat(middle.narrow(3, 0, kMargin)), flat(middle.narrow(3, far, kMargin))},
+                 2);
+}
+
 }  // namespace
 
 Answerer::Answerer(const Shape& shape) : shape_(shape) {
@@ -29,6 +44,8 @@ Answerer::Answerer(const Shape& shape) : shape_(shape) {
   const float gain = 1 / std::sqrt(2.0F * static_cast<float>(shape.encoder_layers + 1));
   // Pixels as they are and after per-patch contrast normalisation: faint print reads the same.
   patch_ = Linear(layout_, "patch", 2 * kPixels, d);
+  // Letters reach over the patch's edge: brightness of the pixels around, at the same contrast.
+  ring_ = layout_.add("ring", {d, kRing}, Init::normal, 0.02F);
   patch2_ = Linear(layout_, "patch2", d, d);
   place_ = Linear(layout_, "place", kPlace, d);
   symbols_ = layout_.add("symbols", {kSymbols, d}, Init::normal, 0.5F);
@@ -56,13 +73,22 @@ Answerer::Answerer(const Shape& shape) : shape_(shape) {
   out_ = Linear(layout_, "out", d, kSymbols);
 }
 
-Memory Answerer::encode(const Tensors& w, const Look& look, at::ScalarType type) const {
+Memory Answerer::encode(const Tensors& w, const Look& look, at::ScalarType type,
+                        bool adapter) const {
   const int64_t n = look.patches.size(1), t = look.question.size(1);
-  Tensor pixels = look.patches.to(type).div(127.5).sub(1);
+  Tensor wide = look.patches.view({look.patches.size(0), n, kWide, kWide, 3});
+  Tensor pixels = wide.narrow(2, kMargin, kPatch)
+                      .narrow(3, kMargin, kPatch)
+                      .to(type)
+                      .div(127.5)
+                      .sub(1)
+                      .reshape({look.patches.size(0), n, kPixels});
   Tensor mean = pixels.mean({2}, true);
   Tensor flat = pixels - mean;
-  Tensor contrast = flat / flat.square().mean({2}, true).add(1e-3).sqrt();
-  Tensor h = patch_(w, at::cat({pixels, contrast}, 2));
+  Tensor deviation = flat.square().mean({2}, true).add(1e-3).sqrt();
+  Tensor around = ring_of(wide.to(type).mean({4})).div(127.5).sub(1);
+  Tensor h = patch_(w, at::cat({pixels, flat / deviation}, 2)) +
+             at::linear((around - mean) / deviation, w[ring_]);
   h = h + patch2_(w, at::gelu(h));
   Tensor where = place_features(look).to(type);
   h = h + place_(w, where);
@@ -70,7 +96,14 @@ Memory Answerer::encode(const Tensors& w, const Look& look, at::ScalarType type)
   Tensor x = at::cat({h, asked}, 1);
   Tensor real = at::cat({look.real, look.question.ne(kPad)}, 1);
   Tensor mask = additive_mask(real, type);
-  for (const Layer& layer : layers_) x = layer(w, x, mask);
+  for (const Layer& layer : layers_) {
+    const auto part = [&layer, mask](const Tensors& w, const Tensor& x) {
+      return layer(w, x, mask);
+    };
+    x = recompute_ ? recomputed(part, w, x) : part(w, x);
+  }
+
+  if (!adapter) return {memory_norm_(w, x), mask, at::ones_like(look.scale)};
 
   // Quality adapter: what is this token worth at its level, given the others?
   Tensor tokens = x.narrow(1, 0, n), words = x.narrow(1, n, t);
@@ -106,8 +139,8 @@ Tensor Answerer::write(const Tensors& w, const Memory& memory, const Tensor& pre
   return out_(w, final_(w, x));
 }
 
-Answerer::Written Answerer::write_greedy(const Tensors& w, const Memory& memory,
-                                         int longest) const {
+Answerer::Written Answerer::write_greedy(const Tensors& w, const Memory& memory, int longest,
+                                         int64_t tokens, const OnSymbol& hear) const {
   const int64_t batch = memory.states.size(0);
   std::vector<KeysValues> cross, self(decoder_.size());
   for (const DecoderLayer& layer : decoder_)
@@ -115,11 +148,14 @@ Answerer::Written Answerer::write_greedy(const Tensors& w, const Memory& memory,
   Tensor symbol = at::full({batch, 1}, kEnd, memory.states.options().dtype(at::kLong));
   Tensor ended = at::zeros({batch, 1}, symbol.options().dtype(at::kBool));
   Tensors symbols, probabilities;
+  Tensor focus = at::zeros({batch, tokens}, memory.states.options().dtype(at::kFloat));
+  Tensor written_so_far = at::zeros({batch, 1}, focus.options());
   for (int step = 0; step <= longest; ++step) {
     Tensor x = at::embedding(w[symbols_], symbol) + w[answer_places_].narrow(0, step, 1);
+    Tensor looked = at::zeros_like(focus);
     for (size_t i = 0; i < decoder_.size(); ++i) {
       const DecoderLayer& layer = decoder_[i];
-      Tensor n = layer.norm1(w, x);
+      Tensor n = layer.norm1(w, x), shares;
       KeysValues now = layer.self.remember(w, n);
       if (step > 0) {
         now.keys = at::cat({self[i].keys, now.keys}, 2);
@@ -127,7 +163,9 @@ Answerer::Written Answerer::write_greedy(const Tensors& w, const Memory& memory,
       }
       self[i] = now;
       x = x + layer.self(w, n, now, {});
-      x = x + layer.cross(w, layer.norm2(w, x), cross[i], memory.mask);
+      x = x + layer.cross(w, layer.norm2(w, x), cross[i], memory.mask, false,
+                          tokens > 0 ? &shares : nullptr);
+      if (tokens > 0) looked += shares.select(2, 0).narrow(2, 0, tokens).to(at::kFloat).mean(1);
       x = x + layer.mlp(w, layer.norm3(w, x));
     }
     Tensor p = at::softmax(out_(w, final_(w, x)).select(1, 0).to(at::kFloat), -1);
@@ -136,6 +174,18 @@ Answerer::Written Answerer::write_greedy(const Tensors& w, const Memory& memory,
     symbols.push_back(symbol);
     probabilities.push_back(best);
     ended = ended.logical_or(symbol.eq(kEnd));
+    // The end mark is read from no place in particular: it does not count.
+    if (tokens > 0) {
+      Tensor counts = ended.logical_not().to(at::kFloat);
+      focus += looked * counts / static_cast<double>(decoder_.size());
+      written_so_far += counts;
+    }
+    if (hear && step < longest) {
+      const Tensor chosen = symbol.to(at::kCPU);
+      for (int64_t b = 0; b < batch; ++b)
+        if (const int64_t s = chosen[b][0].item<int64_t>(); s != kEnd)
+          hear(b, static_cast<uint8_t>(s));
+    }
     // Looking whether all have ended waits for the device; every fourth step is often enough.
     if ((step % 4 == 3 || batch == 1) && ended.all().item<bool>()) break;
   }
@@ -143,14 +193,18 @@ Answerer::Written Answerer::write_greedy(const Tensors& w, const Memory& memory,
   Written out;
   out.symbols.resize(batch);
   out.probabilities.resize(batch);
+  out.focus.resize(batch);
+  focus = (focus / written_so_far.clamp_min(1)).to(at::kCPU).contiguous();
   auto s = all.accessor<int64_t, 2>();
   auto p = sure.accessor<float, 2>();
-  for (int64_t b = 0; b < batch; ++b)
+  for (int64_t b = 0; b < batch; ++b) {
+    out.focus[b].assign(focus[b].data_ptr<float>(), focus[b].data_ptr<float>() + tokens);
     for (int64_t i = 0; i < all.size(1); ++i) {
       out.probabilities[b].push_back(p[b][i]);
       if (s[b][i] == kEnd || i == longest) break;
       out.symbols[b].push_back(static_cast<uint8_t>(s[b][i]));
     }
+  }
   return out;
 }
 

@@ -1,6 +1,7 @@
 // The network that reads tokens of any mix of scales and writes the answer.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,7 @@ namespace arrcoc::tiny {
 
 // What the answerer sees of Q questions. Everything on one device.
 struct Look {
-  Tensor patches;    // [Q,N,768] uint8, each patch [16][16][3]
+  Tensor patches;    // [Q,N,1728] uint8, each patch with its margin [24][24][3]
   Tensor centre;     // [Q,N,2] float: x, y in native pixels
   Tensor scale;      // [Q,N] float: log2(native pixels per patch pixel)
   Tensor relevance;  // [Q,N] float in [0,1]; zero when not known
@@ -31,8 +32,11 @@ class Answerer {
  public:
   explicit Answerer(const Shape& shape);
   const Layout& layout() const { return layout_; }
+  // Encoder layers keep their inputs only (see recompute.h).
+  void set_recompute(bool on) { recompute_ = on; }
 
-  Memory encode(const Tensors& w, const Look& look, at::ScalarType type) const;
+  // Without the adapter the encoder's tokens go to the decoder as they are.
+  Memory encode(const Tensors& w, const Look& look, at::ScalarType type, bool adapter = true) const;
   // Logits of the characters in each token, [Q,n,kGlyphSlots,kSymbols] for states [Q,n,width].
   Tensor glyphs(const Tensors& w, const Tensor& states) const;
   // Teacher forcing: previous symbols [Q,L] (kEnd first) -> logits [Q,L,kSymbols].
@@ -41,9 +45,14 @@ class Answerer {
   struct Written {
     std::vector<std::vector<uint8_t>> symbols;      // without the end mark
     std::vector<std::vector<float>> probabilities;  // of each symbol, and of the end mark last
+    std::vector<std::vector<float>> focus;  // attention of the first `tokens` states, if any
   };
-  // Greedy decoding with cached keys and values, at most `longest` symbols.
-  Written write_greedy(const Tensors& w, const Memory& memory, int longest = kMaxAnswer) const;
+  // Greedy decoding with cached keys and values, at most `longest` symbols. With tokens > 0 it also
+  // says which of the first so many states were looked at, mean over symbols, heads and layers.
+  // `hear` is told every symbol of every answer as it is chosen.
+  using OnSymbol = std::function<void(int64_t which, uint8_t symbol)>;
+  Written write_greedy(const Tensors& w, const Memory& memory, int longest = kMaxAnswer,
+                       int64_t tokens = 0, const OnSymbol& hear = {}) const;
 
  private:
   struct DecoderLayer {
@@ -54,8 +63,9 @@ class Answerer {
 
   Shape shape_;
   Layout layout_;
+  bool recompute_ = false;
   Linear patch_, patch2_, place_;
-  int symbols_, question_places_, answer_places_;
+  int ring_, symbols_, question_places_, answer_places_;
   std::vector<Layer> layers_;
   Linear level_, quality_, gate_;
   Layer context_;

@@ -18,11 +18,12 @@ struct Bundle {
 void save_bundle(const std::string& folder, const Bundle& bundle, const std::string& tag);
 
 // The same as int8: every matrix, kernel and table row by row (a row is one output channel) with
-// w = q * scale, scale = max |w| / 127 of the row in fp32 as NAME.scale; vectors stay bf16. Shards
-// of at most 8 MB.
+// w = q * scale, scale = max |w| / 127 of the row in fp32 as NAME.scale; vectors stay bf16; the
+// heads of the glyph losses, which only training needs, are left out. Shards of at most 8 MB.
 void save_bundle_int8(const std::string& folder, const Bundle& bundle);
 
-// Refuses (Error{bad_weights}) whatever does not have exactly the tensors of its own config.json.
+// Refuses (Error{bad_weights}) whatever does not have exactly the tensors of its own config.json;
+// only the heads of the glyph losses may be missing (they come back as zeros).
 // Takes both forms above; int8 comes back as fp32.
 Bundle load_bundle(const std::string& folder);
 

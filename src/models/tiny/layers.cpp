@@ -9,6 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include "models/tiny/attend_cpu.h"
+
 namespace arrcoc::tiny {
 
 int64_t TensorSpec::count() const {
@@ -71,12 +73,10 @@ Tensor Conv::operator()(const Tensors& w, const Tensor& x) const {
   return at::conv2d(nchw, kernel, w[bias], stride, padding).permute({0, 2, 3, 1}).contiguous();
 }
 
-Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, bool causal) {
-#if TORCH_VERSION_MAJOR >= 2
-  std::optional<Tensor> bias;
-  if (mask.defined()) bias = mask.expand({q.size(0), q.size(1), q.size(2), k.size(2)});
-  return at::scaled_dot_product_attention(q, k, v, bias, 0.0, causal);
-#else
+namespace {
+
+Tensor attend_plainly(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,
+                      bool causal, Tensor* shares) {
   Tensor scores =
       at::matmul(q * (1.0 / std::sqrt(static_cast<double>(q.size(3)))), k.transpose(2, 3));
   if (mask.defined()) scores = scores + mask;
@@ -84,7 +84,23 @@ Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& m
     Tensor later = at::ones({q.size(2), k.size(2)}, q.options().dtype(at::kBool)).triu(1);
     scores = scores.masked_fill(later, -1e9);
   }
-  return at::matmul(at::softmax(scores, -1), v);
+  scores = at::softmax(scores, -1);
+  if (shares) *shares = scores;
+  return at::matmul(scores, v);
+}
+
+}  // namespace
+
+Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, bool causal,
+              Tensor* shares) {
+  if (!shares && !causal && attend_cpu_takes(q, k, v, mask)) return attend_cpu(q, k, v, mask);
+#if TORCH_VERSION_MAJOR >= 2
+  if (shares) return attend_plainly(q, k, v, mask, causal, shares);
+  std::optional<Tensor> bias;
+  if (mask.defined()) bias = mask.expand({q.size(0), q.size(1), q.size(2), k.size(2)});
+  return at::scaled_dot_product_attention(q, k, v, bias, 0.0, causal);
+#else
+  return attend_plainly(q, k, v, mask, causal, shares);
 #endif
 }
 
@@ -103,10 +119,10 @@ KeysValues Attention::remember(const Tensors& w, const Tensor& from) const {
 }
 
 Tensor Attention::operator()(const Tensors& w, const Tensor& x, const KeysValues& past,
-                             const Tensor& mask, bool causal) const {
+                             const Tensor& mask, bool causal, Tensor* shares) const {
   const int64_t batch = x.size(0), length = x.size(1), width = x.size(2);
   Tensor q = query(w, x).view({batch, length, heads, width / heads}).transpose(1, 2);
-  Tensor seen = attend(q, past.keys, past.values, mask, causal);
+  Tensor seen = attend(q, past.keys, past.values, mask, causal, shares);
   return out(w, seen.transpose(1, 2).reshape({batch, length, width}));
 }
 

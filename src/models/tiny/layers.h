@@ -71,8 +71,10 @@ struct KeysValues {
   Tensor keys, values;
 };
 
-// softmax(q k^T / sqrt(d) + mask) v; mask is additive, broadcast over heads and queries.
-Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, bool causal);
+// softmax(q k^T / sqrt(d) + mask) v; mask is additive, broadcast over heads and queries. `shares`
+// (optional) becomes the softmax, [B,heads,L,S].
+Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, bool causal,
+              Tensor* shares = nullptr);
 
 struct Attention {
   Linear query, memory, out;  // memory gives keys and values
@@ -83,7 +85,7 @@ struct Attention {
   KeysValues remember(const Tensors& w, const Tensor& memory) const;
   // x [B,L,width] looks at itself or at a memory. mask [B,1,1,S] or undefined.
   Tensor operator()(const Tensors& w, const Tensor& x, const KeysValues& past, const Tensor& mask,
-                    bool causal = false) const;
+                    bool causal = false, Tensor* shares = nullptr) const;
 };
 
 struct Mlp {

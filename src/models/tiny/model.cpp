@@ -3,32 +3,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <list>
-#include <mutex>
 
 #include "arrcoc/error.h"
 #include "arrcoc/knowing.h"
 #include "arrcoc/realizing.h"
-#include "models/tiny/files.h"
 #include "models/tiny/page.h"
+#include "models/tiny/state.h"
 
 namespace arrcoc::tiny {
 namespace {
 
 constexpr size_t kPages = 4;  // a page of 1024x1024 keeps 2 MB
 constexpr int kLongestFrame = 4096;
-
-struct SeenPage {
-  uint64_t hash = 0;
-  int64_t height = 0, width = 0;  // of the frame
-  PageFeatures features;          // without `cells`, which only training needs
-};
-
-Tensor symbols_tensor(std::string_view question, bool* shortened = nullptr) {
-  const std::vector<uint8_t> symbols = encode_question(question, shortened);
-  if (symbols.empty()) throw Error(ErrorCode::bad_argument, "the question is empty");
-  return at::tensor(std::vector<int64_t>(symbols.begin(), symbols.end()), at::kLong).view({1, -1});
-}
 
 template <size_t N>
 void copy_to(const Tensor& row, std::array<float, N>& out) {
@@ -38,30 +24,25 @@ void copy_to(const Tensor& row, std::array<float, N>& out) {
 
 }  // namespace
 
-struct TinyModel::State {
-  explicit State(Bundle bundle)
-      : weights(std::move(bundle)), realizer(weights.shape), answerer(weights.shape) {}
-  PageFeatures page(const Picture& picture, const Tensor& frame);
-
-  Bundle weights;
-  RealizerNet realizer;
-  Answerer answerer;
-  std::mutex mutex;
-  std::list<SeenPage> pages;  // latest first
-};
-
-PageFeatures TinyModel::State::page(const Picture& picture, const Tensor& frame) {
-  const int64_t h = frame.size(1), w = frame.size(2);
-  {
-    const std::scoped_lock lock(mutex);
-    const auto known = std::find_if(pages.begin(), pages.end(), [&](const SeenPage& seen) {
-      return seen.hash == picture.hash && seen.height == h && seen.width == w;
-    });
-    if (known != pages.end()) {
-      pages.splice(pages.begin(), pages, known);
-      return known->features;
-    }
+Tensor symbols_tensor(const std::vector<std::string>& questions, std::vector<bool>* shortened) {
+  std::vector<std::vector<uint8_t>> all;
+  size_t longest = 0;
+  for (const std::string& question : questions) {
+    bool cut = false;
+    all.push_back(encode_question(question, &cut));
+    if (all.back().empty()) throw Error(ErrorCode::bad_argument, "the question is empty");
+    longest = std::max(longest, all.back().size());
+    if (shortened) shortened->push_back(cut);
   }
+  Tensor out =
+      at::full({static_cast<int64_t>(all.size()), static_cast<int64_t>(longest)}, kPad, at::kLong);
+  for (size_t q = 0; q < all.size(); ++q)
+    std::copy(all[q].begin(), all[q].end(), out[static_cast<int64_t>(q)].data_ptr<int64_t>());
+  return out;
+}
+
+PageFeatures TinyModel::State::read(const Tensor& frame) const {
+  const int64_t h = frame.size(1), w = frame.size(2);
   if (std::max(h, w) > kLongestFrame)
     throw Error(ErrorCode::too_large, "the realizer looks at frames of at most " +
                                           std::to_string(kLongestFrame) + " pixels, not " +
@@ -72,6 +53,23 @@ PageFeatures TinyModel::State::page(const Picture& picture, const Tensor& frame)
   const Page seen{page_pixels(canvas), page_texture(canvas, extent), extent};
   PageFeatures features = realizer.read(weights.realizer, seen, at::kFloat);
   features.cells = Tensor();
+  return features;
+}
+
+PageFeatures TinyModel::State::page(const Picture& picture, const Tensor& frame, bool* known) {
+  const int64_t h = frame.size(1), w = frame.size(2);
+  {
+    const std::scoped_lock lock(mutex);
+    const auto found = std::find_if(pages.begin(), pages.end(), [&](const RememberedPage& seen) {
+      return seen.hash == picture.hash && seen.height == h && seen.width == w;
+    });
+    if (found != pages.end()) {
+      pages.splice(pages.begin(), pages, found);
+      if (known) *known = true;
+      return found->features;
+    }
+  }
+  PageFeatures features = read(frame);
   const std::scoped_lock lock(mutex);
   pages.push_front({picture.hash, h, w, features});
   if (pages.size() > kPages) pages.pop_back();
@@ -94,24 +92,59 @@ int64_t TinyModel::parameters() const {
   return state_->realizer.layout().count() + state_->answerer.layout().count();
 }
 
+uint64_t TinyModel::fingerprint() const {
+  uint64_t hash = 1469598103934665603ULL;
+  const auto add = [&](const Layout& layout, const Tensors& weights, const std::string& name) {
+    for (size_t i = 0; i < weights.size(); ++i) {
+      if (layout.specs()[i].name != name) continue;
+      const Tensor whole = weights[i].contiguous();
+      const auto* bytes = static_cast<const uint8_t*>(whole.data_ptr());
+      for (size_t b = 0; b < whole.nbytes(); ++b) hash = (hash ^ bytes[b]) * 1099511628211ULL;
+    }
+  };
+  add(state_->realizer.layout(), state_->weights.realizer, "tier.weight");
+  add(state_->answerer.layout(), state_->weights.answerer, "out.weight");
+  return hash;
+}
+
+bool TinyModel::read(const Picture& picture, const Tensor& frame) const {
+  at::NoGradGuard no_grad;
+  bool known = false;
+  state_->page(picture, frame, &known);
+  return !known;
+}
+
+std::vector<Opinion> TinyModel::State::judge(const PageFeatures& page, const Map& shape,
+                                             const std::vector<std::string>& questions) const {
+  const Tensor asked = symbols_tensor(questions);
+  const Judgement judged = realizer.judge(weights.realizer, page, asked, Tensor(), asked.size(0));
+  // Cells beyond the picture (the canvas is a multiple of 32 pixels) are left out.
+  const Tensor maps =
+      relevance_of(judged.relevance.narrow(1, 0, shape.rows).narrow(2, 0, shape.cols));
+  std::vector<Opinion> out(questions.size());
+  for (size_t q = 0; q < out.size(); ++q) {
+    const auto row = static_cast<int64_t>(q);
+    const Tensor map = maps[row].contiguous();
+    out[q].relevance = shape;
+    out[q].relevance.values.assign(map.data_ptr<float>(), map.data_ptr<float>() + map.numel());
+    copy_to(judged.tier[row], out[q].tier);
+    copy_to(judged.tensions[row], out[q].tensions);
+  }
+  return out;
+}
+
 Opinion TinyModel::look(const Picture& picture, const Tensor& frame,
                         std::string_view question) const {
+  return look(picture, frame, std::vector<std::string>{std::string(question)}).front();
+}
+
+std::vector<Opinion> TinyModel::look(const Picture& picture, const Tensor& frame,
+                                     const std::vector<std::string>& questions) const {
+  if (questions.empty()) return {};
   at::NoGradGuard no_grad;
-  const Tensor asked = symbols_tensor(question);
-  const PageFeatures page = state_->page(picture, frame);
-  const Judgement judged =
-      state_->realizer.judge(state_->weights.realizer, page, asked, at::zeros({1}, at::kLong));
-  Opinion out;
-  out.relevance = knowing::map_shape(picture, frame, kCellHeight);
-  // Cells beyond the picture (the canvas is a multiple of 32 pixels) are left out.
-  Tensor map = at::sigmoid(judged.relevance[0])
-                   .narrow(0, 0, out.relevance.rows)
-                   .narrow(1, 0, out.relevance.cols)
-                   .contiguous();
-  out.relevance.values.assign(map.data_ptr<float>(), map.data_ptr<float>() + map.numel());
-  copy_to(judged.tier[0], out.tier);
-  copy_to(judged.tensions[0], out.tensions);
-  return out;
+  symbols_tensor(questions);  // an empty question is refused before the page is read
+  return state_->judge(state_->page(picture, frame),
+                       knowing::map_shape(picture, frame, kCellHeight), questions);
 }
 
 Tensor TinyModel::text(const Picture& picture, const Tensor& frame) const {
@@ -125,30 +158,7 @@ Tensor TinyModel::text(const Picture& picture, const Tensor& frame) const {
 
 Answer TinyModel::answer(const TokenSequence& tokens, const Geometry& geometry,
                          std::string_view question) const {
-  at::NoGradGuard no_grad;
-  const int64_t n = tokens.size();
-  if (n == 0) throw Error(ErrorCode::bad_argument, "there are no tokens to read an answer from");
-  Answer out;
-  tiny::Look look;
-  look.question = symbols_tensor(question, &out.shortened);
-  look.extent =
-      at::tensor({static_cast<float>(geometry.width), static_cast<float>(geometry.height)},
-                 at::kFloat)
-          .view({1, 2});
-  look.patches = tokens.pixels.permute({0, 2, 3, 1}).reshape({1, n, 768});
-  look.centre = tokens.centre.unsqueeze(0) * look.extent.unsqueeze(1);
-  look.scale = tokens.scale.unsqueeze(0);
-  look.relevance = tokens.relevance.unsqueeze(0);
-  look.real = at::ones({1, n}, at::kBool);
-  const Tensors& w = state_->weights.answerer;
-  const auto written =
-      state_->answerer.write_greedy(w, state_->answerer.encode(w, look, at::kFloat));
-  out.text = decode(written.symbols[0]);
-  out.probabilities = written.probabilities[0];
-  double product = 1;
-  for (float p : out.probabilities) product *= p;
-  out.confidence = static_cast<float>(product);
-  return out;
+  return answer({{&tokens, geometry, std::string(question)}}).front();
 }
 
 }  // namespace arrcoc::tiny

@@ -1,8 +1,22 @@
 #include "models/tiny/page.h"
 
+#include "arrcoc/realizing.h"
 #include "arrcoc/texture.h"
 
 namespace arrcoc::tiny {
+namespace {
+
+constexpr int64_t kWide = kPatch + 2 * kMargin;
+
+// The first and the last slice along `dim`, kMargin times more each (padding for bytes too).
+Tensor repeat_border(const Tensor& x, int64_t dim) {
+  std::vector<int64_t> sizes = x.sizes().vec();
+  sizes[static_cast<size_t>(dim)] = kMargin;
+  return at::cat(
+      {x.narrow(dim, 0, 1).expand(sizes), x, x.narrow(dim, x.size(dim) - 1, 1).expand(sizes)}, dim);
+}
+
+}  // namespace
 
 Tensor page_texture(const Tensor& canvases, const Tensor& extent) {
   const int64_t rows = canvases.size(1) / kStride, cols = canvases.size(2) / kStride;
@@ -30,16 +44,21 @@ Tensor page_pixels(const Tensor& canvases) {
 
 Tensor page_pixels_of_patches(const Tensor& patches, int64_t rows, int64_t cols) {
   const int64_t b = patches.size(0);
-  return patches.reshape({b, rows, cols, 4, 4, 4, 4, 3})
+  return patches.view({b, rows * cols, kWide, kWide, 3})
+      .narrow(2, kMargin, kPatch)
+      .narrow(3, kMargin, kPatch)
+      .reshape({b, rows, cols, 4, 4, 4, 4, 3})
       .permute({0, 1, 3, 2, 5, 4, 6, 7})
       .reshape({b, rows * 4, cols * 4, 48});
 }
 
 Tensor patches_of(const Tensor& canvases) {
   const int64_t b = canvases.size(0), rows = canvases.size(1) / 16, cols = canvases.size(2) / 16;
-  return canvases.view({b, rows, 16, cols, 16, 3})
-      .permute({0, 1, 3, 2, 4, 5})
-      .reshape({b, rows * cols, 768});
+  Tensor padded = repeat_border(repeat_border(canvases, 1), 2);
+  return padded.unfold(1, kWide, kPatch)
+      .unfold(2, kWide, kPatch)
+      .permute({0, 1, 2, 4, 5, 3})
+      .reshape({b, rows * cols, kWide * kWide * 3});
 }
 
 Tensor halve(const Tensor& canvases) {

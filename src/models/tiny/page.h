@@ -11,10 +11,11 @@ Tensor page_texture(const Tensor& canvases, const Tensor& extent);
 
 // [B,H,W,3] -> [B,H/4,W/4,48]: the pixels of each 4x4 block as channels.
 Tensor page_pixels(const Tensor& canvases);
-// The same from level-0 patches [B,rows*cols,768].
+// The same from level-0 patches [B,rows*cols,1728].
 Tensor page_pixels_of_patches(const Tensor& patches, int64_t rows, int64_t cols);
 
-// [B,H,W,3] -> [B,H/16*W/16,768] patches in raster order.
+// [B,H,W,3] -> [B,H/16*W/16,1728] patches with their margins ([24][24][3]) in raster order; the
+// canvas' border is repeated beyond it.
 Tensor patches_of(const Tensor& canvases);
 
 // [B,H,W,3] uint8 -> half the size, 2x2 means, rounded.

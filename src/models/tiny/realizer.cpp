@@ -2,11 +2,14 @@
 
 #include <cmath>
 
+#include "models/tiny/recompute.h"
+
 namespace arrcoc::tiny {
 namespace {
 
 constexpr int kStemInputs = 64;  // 48 pixels, 13 texture channels, 3 zeros: a multiple of 8
 constexpr int kHeadWidth = 32;
+constexpr double kSharpness = 0.6;  // of maps: 1 trusts the order of cells most
 constexpr int kPlaceWaves = 8;  // 32, 64, ... 4096 pixels
 constexpr int kPlace = 4 * kPlaceWaves + 4 * 4 + 2;
 
@@ -40,6 +43,12 @@ Tensor repeat_rows(const Tensor& x, int64_t repeat) {
 }
 
 }  // namespace
+
+Tensor relevance_of(const Tensor& logits) {
+  Tensor z = logits.to(at::kFloat);
+  Tensor top = z.amax({1, 2}, true);
+  return at::sigmoid(top) * (z - top).mul(kSharpness).exp();
+}
 
 RealizerNet::Axial::Axial(Layout& layout, const std::string& name, int64_t width, int heads,
                           int64_t hidden, float gain)
@@ -162,7 +171,11 @@ Judgement RealizerNet::judge(const Tensors& w, const PageFeatures& page, const T
   for (size_t i = 0; i < ask_blocks_.size(); ++i) {
     Tensor n = cross_norms_[i](w, x).view({q, rows * cols, d});
     x = x + cross_[i](w, n, cross_[i].remember(w, asked), word_mask).view({q, rows, cols, d});
-    x = ask_blocks_[i](w, x, row_mask, column_mask);
+    const auto part = [&block = ask_blocks_[i], row_mask, column_mask](const Tensors& w,
+                                                                       const Tensor& x) {
+      return block(w, x, row_mask, column_mask);
+    };
+    x = recompute_ ? recomputed(part, w, x) : part(w, x);
   }
   x = final_(w, x);
   Judgement out;

@@ -39,10 +39,17 @@ struct Judgement {
   Tensor tensions;   // [Q,3] in [0,1]: compress, exploit, focus
 };
 
+// Logits [Q,rows,cols] -> relevance in [0,1]: sigmoid(top) * exp(0.6 (z - top)). Where several cells
+// would saturate near 1 it keeps their order and distance, so that a budget goes to the best cell
+// first and the answerer sees which one that is.
+Tensor relevance_of(const Tensor& logits);
+
 class RealizerNet {
  public:
   explicit RealizerNet(const Shape& shape);
   const Layout& layout() const { return layout_; }
+  // Question blocks keep their inputs only (see recompute.h).
+  void set_recompute(bool on) { recompute_ = on; }
 
   PageFeatures read(const Tensors& w, const Page& page, at::ScalarType type) const;
   // [.., cell] -> [.., kCellSlots, kSymbols] logits.
@@ -65,6 +72,7 @@ class RealizerNet {
   };
   Shape shape_;
   Layout layout_;
+  bool recompute_ = false;
   Conv stem1_, stem2_, stem3_, stem4_, stem5_, stem6_, word_;
   Norm norm2_, norm3_, norm5_, norm6_, word_norm_;
   Linear place_, narrow_, glyph_, text_;

@@ -173,12 +173,13 @@ Sheet id_card(Context& c) {
     if (y + size * 2 > g.y0 + g.h) break;
     if (r.chance(0.12F)) continue;
     const Run key = page.text(x, y, row.key, label);
-    const Run shown =
-        below ? page.text(x, y + size * 1.15F, row.value, value)
-              : page.text(std::max(x + tab, key.end + size * 0.5F), y, row.value, value);
+    const float start = below ? x : std::max(x + tab, key.end + size * 0.5F),
+                room = g.x0 + g.w * 0.97F - start;
+    const Run shown = page.text(start, below ? y + size * 1.15F : y, row.value,
+                                page.narrowed(row.value, value, room));
     page.ask({"card.field",
               {{"key", r.chance(0.5F) ? row.key : lower(row.key)}},
-              row.value,
+              row.key == "Height" ? figure(row.value) : row.value,
               {shown},
               {key.box},
               Level::simple,
@@ -252,10 +253,8 @@ Sheet ticket(Context& c) {
     const float x = g.x0 + g.w * 0.03F + column * (i % 3),
                 y = g.y0 + g.h * (0.28F + 0.235F * (i / 3));
     const Run key = page.text(x, y, rows[i].key, label);
-    Style fit = value;
-    const float needed = page.measure(rows[i].value, fit);
-    if (needed > column * 0.94F) fit.stretch = column * 0.94F / needed;
-    const Run shown = page.text(x, y + size * 1.25F, rows[i].value, fit);
+    const Run shown = page.text(x, y + size * 1.25F, rows[i].value,
+                                page.narrowed(rows[i].value, value, column * 0.94F));
     page.ask({"ticket.field",
               {{"key", r.chance(0.3F) ? rows[i].key : lower(rows[i].key)}},
               rows[i].key == "Price" ? figure(rows[i].value) : rows[i].value,
@@ -334,7 +333,8 @@ Sheet nutrition_label(Context& c) {
   const Run serving_key = page.text(x, y, "Serving size ", body);
   const std::string serving = std::to_string(r.between(15, 90)) + " g";
   const Run serving_run = page.text(serving_key.end, y, serving, body);
-  page.ask({"label.serving", {}, serving, {serving_run}, {serving_key.box}, Level::simple, 1});
+  page.ask(
+      {"label.serving", {}, figure(serving), {serving_run}, {serving_key.box}, Level::simple, 1});
   y += size * 1.4F;
   const Run per_key = page.text(x, y, "Servings per package ", body);
   const Run per = page.text(per_key.end, y, std::to_string(r.between(1, 16)), body);
@@ -368,7 +368,7 @@ Sheet nutrition_label(Context& c) {
     const Run value = page.text(name.end + size * 0.5F, y, text, body);
     page.ask({"label.amount",
               {{"key", lower(row.name)}},
-              text,
+              figure(text),
               {value},
               {name.box},
               Level::simple,

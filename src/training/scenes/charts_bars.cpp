@@ -12,35 +12,22 @@ namespace {
 
 Color label_on(Color bar) { return luma(bar) > 120 ? Color{20, 20, 20} : Color{255, 255, 255}; }
 
-// Draws text within `width`, squeezed when it is too long.
-Run fitted(Page& page, float x, float baseline, const std::string& text, Style style, Align align,
-           float width) {
-  const float needed = page.measure(text, style);
-  if (needed > width && needed > 0) style.stretch *= std::max(0.6F, width / needed);
-  return page.text(x, baseline, text, style, align);
-}
+constexpr float kLabelShare = 0.42F;  // of the width, for the names of lying bars at most
+constexpr float kSqueeze = 0.7F;      // how narrow letters may become before room is made for them
 
 std::vector<Run> legend(Page& page, const ChartData& d, const Frame& f, float& y, bool squares) {
   std::vector<Run> runs;
-  float x = f.left + (f.right - f.left) * 0.25F;
-  float total = 0;
-  for (const auto& name : d.series) total += page.measure(name, f.label) + f.label.size * 1.9F;
-  x = std::max(f.left, std::min(x, f.right - total));
-  const float start = x, s = f.label.size * 0.6F;
+  const Legend spots = legend_spots(page, d.series, f);
+  const float s = f.label.size * 0.6F;
   for (size_t i = 0; i < d.series.size(); ++i) {
-    const float width = page.measure(d.series[i], f.label) + f.label.size * 1.9F;
-    if (x > start && x + width > f.right + f.label.size) {
-      x = f.left;
-      y += f.label.size * 1.4F;
-    }
-    if (squares) page.canvas.rect(x, y - s, x + s, y, d.colors[i].color);
+    const float x = spots.at[i].x, base = f.top + spots.at[i].y;
+    if (squares) page.canvas.rect(x, base - s, x + s, base, d.colors[i].color);
     Style style = f.label;
     if (!squares)
       style.color = mix(d.colors[i].color, {0, 0, 0}, luma(d.colors[i].color) > 150 ? 0.35F : 0.0F);
-    runs.push_back(page.text(x + (squares ? s * 1.5F : 0), y, d.series[i], style));
-    x += width;
+    runs.push_back(page.text(x + (squares ? s * 1.5F : 0), base, d.series[i], style));
   }
-  y += f.label.size * 0.9F;
+  y = f.top + spots.height;
   return runs;
 }
 
@@ -53,6 +40,15 @@ std::string value_text(const ChartData& d, size_t s, size_t k, bool sign) {
   return shown(d.values[s][k], d.decimals) + (sign && d.percent ? "%" : "");
 }
 
+// The widest value that may be printed, and air.
+float value_room(const Page& page, const ChartData& d, const Frame& f) {
+  float most = f.value.size * 1.7F;
+  for (size_t s = 0; s < d.series.size(); ++s)
+    for (size_t k = 0; k < d.categories.size(); ++k)
+      most = std::max(most, page.measure(value_text(d, s, k, true), f.value));
+  return most + f.value.size * 0.5F;
+}
+
 enum class Bars { single, grouped, stacked, opposed };
 
 Drawn horizontal(Context& c, Page& page, const ChartData& d, const Frame& f, Bars kind) {
@@ -63,15 +59,10 @@ Drawn horizontal(Context& c, Page& page, const ChartData& d, const Frame& f, Bar
   float y = f.top + f.label.size * 1.1F;
   if (ns > 1)
     out.series = legend(page, d, f, y, kind == Bars::opposed ? r.chance(0.3F) : r.chance(0.85F));
-  float widest = 0;
-  for (const auto& name : d.categories) widest = std::max(widest, page.measure(name, f.label));
-  const float label_width = std::min(widest, (f.right - f.left) * 0.42F);
+  const float label_width =
+      std::min(widest(page, d.categories, f.label), (f.right - f.left) * kLabelShare);
   const float x0 = f.left + label_width + f.label.size * 0.6F;
-  float reserve = f.value.size * 2.2F;
-  for (size_t i = 0; i < ns; ++i)
-    for (size_t k = 0; k < nc; ++k)
-      reserve =
-          std::max(reserve, page.measure(value_text(d, i, k, true), f.value) + f.value.size * 0.5F);
+  const float reserve = value_room(page, d, f);
   const float room = f.right - x0 - reserve;
   const float pitch =
       std::min((f.bottom - y) / nc, f.label.size * (kind == Bars::grouped ? 1.5F * ns + 1 : 3.4F));
@@ -96,9 +87,10 @@ Drawn horizontal(Context& c, Page& page, const ChartData& d, const Frame& f, Bar
   for (size_t k = 0; k < nc; ++k) {
     const float cy = y + pitch * (k + 0.5F);
     const float base = cy + page.cap_height(f.label) / 2;
-    out.categories.push_back(fitted(page, right_aligned ? x0 - f.label.size * 0.6F : f.left, base,
-                                    d.categories[k], f.label,
-                                    right_aligned ? Align::right : Align::left, label_width));
+    out.categories.push_back(page.text(right_aligned ? x0 - f.label.size * 0.6F : f.left, base,
+                                       d.categories[k],
+                                       page.narrowed(d.categories[k], f.label, label_width),
+                                       right_aligned ? Align::right : Align::left));
     float x = x0;
     for (size_t s = 0; s < ns; ++s) {
       const bool sign = all_signs || (first_sign && k == 0);
@@ -174,13 +166,17 @@ Drawn vertical(Context& c, Page& page, const ChartData& d, const Frame& f, Bars 
     }
   }
   page.canvas.hline(x0, f.right, bottom, 1, {120, 120, 120});
-  const float group = pitch * r.real(0.55F, 0.85F),
+  const float wide = value_room(page, d, f) - f.value.size * 0.5F;
+  const float wish = std::max(pitch * r.real(0.55F, 0.85F),
+                              wide * 1.04F * (kind == Bars::grouped ? static_cast<float>(ns) : 1));
+  const float group = std::min(wish, pitch * 0.92F),
               bar = kind == Bars::grouped ? group / ns : group;
   const bool sign = r.chance(0.3F);
   for (size_t k = 0; k < nc; ++k) {
     const float cx = x0 + pitch * (k + 0.5F);
-    out.categories.push_back(fitted(page, cx, bottom + f.label.size * 1.2F, d.categories[k],
-                                    f.label, Align::centre, pitch * 0.94F));
+    out.categories.push_back(page.text(cx, bottom + f.label.size * 1.2F, d.categories[k],
+                                       page.narrowed(d.categories[k], f.label, pitch * 0.94F),
+                                       Align::centre));
     float floor = bottom;
     for (size_t s = 0; s < ns; ++s) {
       const std::string text = value_text(d, s, k, sign);
@@ -195,7 +191,7 @@ Drawn vertical(Context& c, Page& page, const ChartData& d, const Frame& f, Bars 
       } else {
         const float bx = kind == Bars::grouped ? cx - group / 2 + bar * (s + 0.5F) : cx;
         page.canvas.rect(bx - bar * 0.46F, bottom - h, bx + bar * 0.46F, bottom, color);
-        if (page.measure(text, f.value) < bar * 1.05F)
+        if (page.measure(text, f.value) < (kind == Bars::grouped ? bar : pitch * 0.95F))
           out.values[s][k] =
               page.text(bx, bottom - h - f.value.size * 0.3F, text, f.value, Align::centre);
       }
@@ -204,12 +200,28 @@ Drawn vertical(Context& c, Page& page, const ChartData& d, const Frame& f, Bars 
   return out;
 }
 
+// Widths that leave room for names, values and something of the bars.
+float lying_width(const Page& page, const ChartData& d, const Frame& f, Bars kind) {
+  const float em = f.label.size, names = widest(page, d.categories, f.label) * kSqueeze;
+  const float values = value_room(page, d, f) * (kind == Bars::opposed ? 2 : 1) + 8.6F * em;
+  return 2 * f.pad + std::max({names / kLabelShare, values / (1 - kLabelShare),
+                               widest(page, d.series, f.label) + 2 * em});
+}
+
+float upright_width(const Page& page, const ChartData& d, const Frame& f, Bars kind) {
+  const float nc = static_cast<float>(d.categories.size()),
+              ns = kind == Bars::grouped ? static_cast<float>(d.series.size()) : 1.0F;
+  const float pitch = std::max(widest(page, d.categories, f.label) * kSqueeze / 0.94F,
+                               value_room(page, d, f) * ns / 0.9F);
+  return 2 * f.pad + nc * pitch + 4 * f.label.size;
+}
+
 }  // namespace
 
 Sheet bar_chart(Context& c) {
   Random& r = c.random;
   const auto kind = static_cast<Bars>(r.weighted({3, 1.5F, 3, 2.5F}));
-  const bool upright = kind != Bars::opposed && r.chance(0.35F);
+  bool upright = kind != Bars::opposed && r.chance(0.35F);
   const int series = kind == Bars::single    ? 1
                      : kind == Bars::opposed ? 2
                                              : r.between(2, kind == Bars::stacked ? 4 : 3);
@@ -218,26 +230,34 @@ Sheet bar_chart(Context& c) {
       kind == Bars::grouped ? 1.15F * series + r.real(0.9F, 1.6F) : r.real(1.9F, 3.2F);
   const int fit =
       static_cast<int>(upright ? s.width / (s.size * (kind == Bars::grouped ? 2.6F * series : 3.6F))
-                               : (c.options.longest / s.size - 15) / row);
-  const ChartData d = chart_data(r, series, std::clamp(r.between(2, 14), 2, std::max(2, fit)),
-                                 kind == Bars::stacked || kind == Bars::opposed ? 100.0F : 0.0F,
-                                 upright && r.chance(0.5F));
+                               : (c.options.longest / s.size - 17) / row);
+  ChartData d = chart_data(r, series, std::clamp(r.between(2, 14), 2, std::max(2, fit)),
+                           kind == Bars::stacked || kind == Bars::opposed ? 100.0F : 0.0F,
+                           upright && r.chance(0.5F));
+  Frame f = chart_type(c, s);
+  const Page scale(c, 1, 1, Color{255, 255, 255});
+  // Long names would not stand beside each other: such bars lie.
+  if (upright && upright_width(scale, d, f, kind) > c.options.longest) upright = false;
+  const float wanted = upright ? upright_width(scale, d, f, kind) : lying_width(scale, d, f, kind);
+  s.width = std::clamp(static_cast<int>(std::ceil(wanted)), s.width, c.options.longest);
+  widen(f, s.width);
   // Upright bars need room above the letters; lying ones make the picture as high as they need.
-  if (upright)
-    s.height =
-        std::max(s.height, std::min(c.options.longest, static_cast<int>(s.size * r.real(22, 30))));
-  if (!upright)
-    s.height = std::min(c.options.longest,
-                        static_cast<int>(s.size * (r.real(11, 15) + row * d.categories.size())));
+  const float tall =
+      upright ? r.real(11, 17) : 0.6F + row * static_cast<float>(d.categories.size());
+  s.height =
+      fit_height(scale, d, f, upright ? s.height : 0, c.options.longest, [&](const Frame& type) {
+        const float names = d.series.size() > 1 ? legend_spots(scale, d.series, type).height
+                                                : type.label.size * 1.1F;
+        return names + tall * type.label.size;
+      });
   Sheet sheet;
   static const char* const names[] = {"bars", "bars-grouped", "bars-stacked", "bars-opposed"};
   sheet.layout = std::string(names[static_cast<int>(kind)]) + (upright ? "-vertical" : "");
   sheet.finish = Finish::chart;
   sheet.pages.emplace_back(c, s.width, s.height, Color{255, 255, 255});
   Page& page = sheet.pages.back();
-  const Frame frame = chart_frame(c, page, d, s.size);
-  const Drawn drawn =
-      upright ? vertical(c, page, d, frame, kind) : horizontal(c, page, d, frame, kind);
+  draw_frame(c, page, d, f);
+  const Drawn drawn = upright ? vertical(c, page, d, f, kind) : horizontal(c, page, d, f, kind);
   chart_questions(page, r, d, drawn.values, drawn.categories, drawn.series);
   return sheet;
 }

@@ -16,27 +16,39 @@ constexpr float kTurn = 6.28318530718F;
 
 Sheet line_chart(Context& c) {
   Random& r = c.random;
-  const ChartSize s = chart_size(c, 0.75F, 1.3F);
+  ChartSize s = chart_size(c, 0.75F, 1.3F);
   const int series = r.pick(std::vector<int>{1, 2, 2, 2, 3});
   const int fit = static_cast<int>(s.width / (s.size * 3.1F));
   ChartData d = chart_data(r, series, std::clamp(r.between(4, 12), 3, std::max(3, fit)), 0, true);
   if (d.percent == false && d.values[0][0] > 900) d.decimals = 0;
+  d.mark = "point";
+  Frame f = chart_type(c, s);
+  const size_t ns = d.series.size(), nc = d.categories.size();
+  const Page scale(c, 1, 1, Color{255, 255, 255});
+  // Names of lines stand in one row, or below each other where they are long.
+  Style series_style = style(c.family("sans"), f.label.size, {0, 0, 0}, Weight::bold);
+  const bool rows = widest(scale, d.series, series_style) * 1.1F > (f.right - f.left) / ns;
+  const float names = ns == 1 ? 0.0F : rows ? 1.3F * ns : 1.3F, tall = r.real(11, 17);
+  s.height = fit_height(scale, d, f, s.height, c.options.longest,
+                        [&](const Frame& type) { return (names + tall) * type.label.size; });
+  series_style.size = f.label.size;
   Sheet sheet;
   sheet.layout = series == 1 ? "line" : "lines";
   sheet.finish = Finish::chart;
   sheet.pages.emplace_back(c, s.width, s.height, Color{255, 255, 255});
   Page& page = sheet.pages.back();
-  const Frame f = chart_frame(c, page, d, s.size);
-  const size_t ns = d.series.size(), nc = d.categories.size();
+  draw_frame(c, page, d, f);
   float high = 1, low = d.values[0][0];
   for (const auto& line : d.values)
     for (float v : line) high = std::max(high, v), low = std::min(low, v);
   const bool axis = r.chance(0.6F);
   const float range = std::max(high - (axis ? 0.0F : low), 1.0F), base_value = axis ? 0.0F : low;
+  const float label_w = widest(page, d.categories, f.label) * 1.15F;
   const float x0 =
-      f.left + (axis ? page.measure(shown(high, 0) + "0", f.label) : f.value.size * 1.5F);
-  const float x1 = f.right - f.value.size * 1.5F;
-  float top = f.top + f.label.size * (ns > 1 ? 2.6F : 1.4F);
+      f.left + std::max(axis ? page.measure(shown(high, 0) + "0", f.label) : f.value.size * 1.5F,
+                        label_w / 2);
+  const float x1 = f.right - std::max(f.value.size * 1.5F, label_w / 2);
+  const float top = f.top + f.label.size * (names + 1.3F);
   const float bottom = f.bottom - f.label.size * 1.7F;
   auto X = [&](size_t k) { return x0 + (x1 - x0) * k / std::max<size_t>(1, nc - 1); };
   auto Y = [&](float v) {
@@ -44,8 +56,9 @@ Sheet line_chart(Context& c) {
            (bottom - top - f.value.size * 2.4F) * (v - base_value) / range;
   };
   if (axis) {
-    const int room = static_cast<int>((bottom - top) / (f.label.size * 1.8F));
-    const int ticks = std::clamp(r.between(3, 5), 1, std::max(1, room - 1));
+    const int room =
+        static_cast<int>((Y(base_value) - Y(base_value + range)) / (f.label.size * 1.5F));
+    const int ticks = std::clamp(r.between(3, 5), 1, std::max(1, room));
     for (int i = 0; i <= ticks; ++i) {
       const float v = base_value + range * i / ticks;
       if (r.chance(0.8F)) page.canvas.hline(x0, f.right, Y(v), 1, {228, 228, 228});
@@ -56,7 +69,6 @@ Sheet line_chart(Context& c) {
   page.canvas.hline(x0 - 4, f.right, bottom, 1, {110, 110, 110});
   std::vector<Run> cats(nc), sers(ns);
   const float gap = (x1 - x0) / std::max<size_t>(1, nc - 1);
-  const float label_w = page.measure(d.categories[0], f.label) * 1.15F;
   const size_t every = std::max<size_t>(1, static_cast<size_t>(std::ceil(label_w / gap)));
   for (size_t k = 0; k < nc; k += every) {
     page.canvas.vline(X(k), bottom, bottom + 3, 1, {110, 110, 110});
@@ -94,19 +106,20 @@ Sheet line_chart(Context& c) {
       for (int tries = 0; tries < 2; ++tries, above = !above) {
         const float base = above ? Y(d.values[i][k]) - thick * 2.2F
                                  : Y(d.values[i][k]) + thick * 2.2F + page.cap_height(in_colour);
-        const Box box{X(k) - width / 2, base - tall, X(k) + width / 2, base + 2};
-        if (!page.free(box) || base > bottom - 2 || box.x1 > page.canvas.width) continue;
+        const Box box{X(k) - width / 2, base - tall, X(k) + width / 2, base + tall * 0.25F};
+        if (!page.free(box) || base > bottom - 2 || box.x0 < 0 || box.x1 > page.canvas.width)
+          continue;
         values[i][k] = page.text(X(k), base, text, in_colour, Align::centre);
         break;
       }
     }
     // The name of the series: near its line, or in a row on top.
     if (ns > 1) {
-      const float y = f.top + f.label.size * 1.2F;
-      float x = f.left + (f.right - f.left) * (i + 0.5F) / ns;
-      sers[i] = page.text(x, y, d.series[i],
-                          style(c.family("sans"), f.label.size, in_colour.color, Weight::bold),
-                          Align::centre);
+      const float y = f.top + f.label.size * (1.1F + (rows ? 1.3F * i : 0.0F));
+      const float x =
+          (f.left + f.right) / 2 + (rows ? 0.0F : (f.right - f.left) * ((i + 0.5F) / ns - 0.5F));
+      sers[i] =
+          page.text(x, y, d.series[i], coloured(series_style, in_colour.color), Align::centre);
     }
   }
   chart_questions(page, r, d, values, cats, sers);
@@ -135,7 +148,7 @@ Sheet line_chart(Context& c) {
 
 Sheet pie_chart(Context& c) {
   Random& r = c.random;
-  const ChartSize s = chart_size(c, 0.95F, 1.9F);
+  ChartSize s = chart_size(c, 0.95F, 1.9F);
   const int pieces = r.between(2, 5);
   ChartData d = chart_data(r, 1, pieces, 0, false);
   // Answers to one question instead of categories.
@@ -160,25 +173,31 @@ Sheet pie_chart(Context& c) {
     rest -= d.values[0][k];
   }
   if (r.chance(0.3F)) r.shuffle(d.values[0]);
+  Frame f = chart_type(c, s);
+  const Page scale(c, 1, 1, Color{255, 255, 255});
+  const bool key = r.chance(0.35F);
+  const float tall = r.real(9, 13);
+  s.height = fit_height(scale, d, f, s.height, c.options.longest, [&](const Frame& type) {
+    return (key ? legend_spots(scale, d.categories, type).height : 0) + tall * type.label.size;
+  });
   Sheet sheet;
   sheet.layout = r.chance(0.25F) ? "doughnut" : "pie";
   sheet.finish = Finish::chart;
   sheet.pages.emplace_back(c, s.width, s.height, Color{255, 255, 255});
   Page& page = sheet.pages.back();
-  const Frame f = chart_frame(c, page, d, s.size);
-  const bool key = r.chance(0.35F);
-  float top = f.top + f.label.size * 0.8F, bottom = f.bottom - f.label.size * 0.5F;
+  draw_frame(c, page, d, f);
+  float top = f.top + f.label.size * 0.8F;
+  const float bottom = f.bottom - f.label.size * 0.5F;
   std::vector<Run> cats(n);
   if (key) {
-    float x = f.left, y = top + f.label.size;
+    const Legend spots = legend_spots(page, d.categories, f);
+    const float side = f.label.size * 0.6F;
     for (size_t k = 0; k < n; ++k) {
-      const float w = page.measure(d.categories[k], f.label) + f.label.size * 2;
-      if (x > f.left && x + w > f.right) x = f.left, y += f.label.size * 1.4F;
-      page.canvas.rect(x, y - f.label.size * 0.6F, x + f.label.size * 0.6F, y, d.colors[k].color);
-      cats[k] = page.text(x + f.label.size * 0.9F, y, d.categories[k], f.label);
-      x += w;
+      const float x = spots.at[k].x, y = f.top + spots.at[k].y;
+      page.canvas.rect(x, y - side, x + side, y, d.colors[k].color);
+      cats[k] = page.text(x + side * 1.5F, y, d.categories[k], f.label);
     }
-    top = y + f.label.size * 0.8F;
+    top = f.top + spots.height;
   }
   const float radius = std::min((f.right - f.left) / 2 - f.label.size * (key ? 0.5F : 2),
                                 (bottom - top) / 2 - f.label.size);
@@ -202,22 +221,30 @@ Sheet pie_chart(Context& c) {
   const bool sign = r.chance(0.8F);
   for (size_t k = 0; k < n; ++k) {
     const float share = d.values[0][k] / 100, mid = kTurn * (at + share / 2);
-    const bool inside = share > 0.14F;
-    const float reach = inside ? (sheet.layout == "doughnut" ? 0.75F : 0.62F) : 1.12F;
+    const std::string text = shown(d.values[0][k], 0) + (sign ? "%" : "");
+    // Letters that reach past their piece would be white on white.
+    const float words =
+        std::max(page.measure(text, f.value), key ? 0.0F : page.measure(d.categories[k], f.value));
+    const bool ring = sheet.layout == "doughnut";
+    const bool inside = share > 0.14F && words < radius * (ring           ? 0.46F
+                                                           : share > 0.3F ? 0.8F
+                                                                          : 0.6F);
+    const float reach = inside ? (ring ? 0.75F : 0.62F) : 1.12F + (share > 0.14F ? 0.1F : 0.0F);
     const float x = cx + radius * reach * std::sin(mid), y = cy - radius * reach * std::cos(mid);
     const Style style =
         coloured(f.value, inside && luma(d.colors[k].color) < 120 ? Color{255, 255, 255}
                                                                   : Color{20, 20, 20});
-    const std::string text = shown(d.values[0][k], 0) + (sign ? "%" : "");
     const Box box{x - page.measure(text, style) / 2, y - style.size,
                   x + page.measure(text, style) / 2, y + style.size * (key ? 0.2F : 1.4F)};
     at += share;
-    if (!page.free(box) || box.x0 < 0 || box.x1 > page.canvas.width) continue;
+    if (!page.free(box) || box.x0 < 1 || box.x1 > page.canvas.width - 2 ||
+        box.y1 > page.canvas.height - 1)
+      continue;
     values[0][k] = page.text(x, y, text, style, Align::centre);
     if (!key) {
       const float w = page.measure(d.categories[k], style);
       const Box name{x - w / 2, y + 2, x + w / 2, y + style.size * 1.4F};
-      if (page.free(name) && name.x0 > 1 && name.x1 < page.canvas.width - 1)
+      if (page.free(name) && name.x0 > 1 && name.x1 < page.canvas.width - 2)
         cats[k] = page.text(x, y + style.size * 1.15F, d.categories[k], style, Align::centre);
     }
   }

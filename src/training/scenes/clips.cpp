@@ -4,6 +4,7 @@
 
 #include "training/scenes/backdrop.h"
 #include "training/scenes/layouts.h"
+#include "training/scenes/things.h"
 #include "training/scenes/words.h"
 
 namespace arrcoc::scenes {
@@ -57,14 +58,13 @@ Sheet moving_objects(Context& c) {
   Page ground(c, f.width, f.height, muted(r));
   backdrop(ground, r);
   const float W = static_cast<float>(f.width), H = static_cast<float>(f.height);
-  std::vector<int> order = c.library.usable(c.options.held_back);
-  r.shuffle(order);
   std::vector<Mover> movers;
   const int n = r.between(2, 4);
+  const auto sorts = unlike_cutouts(c, static_cast<size_t>(n));
   for (int i = 0; i < n; ++i) {
     Mover m;
-    m.cut = &c.library.cutouts()[static_cast<size_t>(order[static_cast<size_t>(i)])];
-    m.size = std::floor(std::min(c.px(r.real(30, 70)), H / n * 0.85F));
+    m.cut = sorts[static_cast<size_t>(i)];
+    m.size = std::floor(std::min(c.px(r.real(40, 76)), H / n * 0.85F));
     // A lane each, so that nothing is covered.
     const float lane = H / n * i + (H / n - m.size) / 2;
     const bool still = r.chance(0.25F), upward = n == 1;

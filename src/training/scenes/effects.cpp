@@ -178,19 +178,24 @@ void age_receipt(Page& page, Random& r, Mapping& mapping) {
 
 void age_scan(Page& page, Random& r, Mapping& mapping) {
   Canvas& canvas = page.canvas;
-  const int look = static_cast<int>(r.weighted({3, 4, 2.5F}));  // two tones, grey, coloured
+  // Two tones, grey, coloured.
+  const int look = static_cast<int>(r.weighted({page.halftones ? 0.0F : 3.0F, 4, 2.5F}));
   if (look < 2) to_grey(canvas);
   if (r.chance(0.15F))
     thicken(canvas);
   else if (look > 0 && r.chance(0.12F))
     thin(canvas);
   if (look > 0 && r.chance(0.15F)) wear_print(canvas, r, r.real(0.1F, 0.5F));
-  const Color ground = r.chance(0.55F)  ? Color{250, 250, 250}
-                       : r.chance(0.7F) ? Color{12, 12, 12}
-                                        : Color{70, 70, 70};
-  if (r.chance(0.5F))
-    pose_page(page, {r.real(-1.4F, 1.4F), r.chance(0.6F) ? r.real(0.004F, 0.025F) : 0.0F, 0.0F}, r,
-              ground, mapping);
+  // The lid of the scanner is dark more often than not, and shows around the page.
+  const bool lid = r.chance(0.62F);
+  const Color ground = !lid             ? Color{250, 250, 250}
+                       : r.chance(0.4F) ? Color{12, 12, 12}
+                                        : Color{62, 62, 62};
+  if (lid || r.chance(0.4F))
+    pose_page(page,
+              {r.real(-1.4F, 1.4F),
+               lid || r.chance(0.6F) ? r.real(0.004F, lid ? 0.045F : 0.025F) : 0.0F, 0.0F},
+              r, ground, mapping);
   if (look == 0) {
     // Fax and photocopy: levels are chosen so that thin strokes survive.
     specks(canvas, r, r.between(0, 300), {0, 0, 0});

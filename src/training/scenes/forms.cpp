@@ -12,6 +12,7 @@ namespace {
 
 struct Field {
   std::string key, value;
+  bool quantity = false;  // asked for as a figure: without currency, percent sign or unit
 };
 
 std::vector<Field> invent(Random& r) {
@@ -40,7 +41,7 @@ std::vector<Field> invent(Random& r) {
       {r.pick({"Account No.", "Acct. No.", "Account Number", "Contract No."}),
        pattern(r, r.pick({"####-####", "########", "##-###-##"}))},
       {r.pick({"Amount", "Total Amount", "Amount Requested", "Authorized Amount", "Total Cost"}),
-       "$" + money(some_cents(), true)},
+       "$" + money(some_cents(), true), true},
       {r.pick({"Department", "Dept.", "Division", "Cost Center"}),
        r.pick({"Research", "Marketing", "Purchasing", "Biochemistry", "Sales", "Public Affairs",
                "Accounting", "Engineering", "Personnel", "Quality Control"})},
@@ -67,23 +68,22 @@ std::vector<Field> invent(Random& r) {
        r.pick({"Air Freight", "Parcel Post", "Motor Freight", "Rail Express", "Courier"})},
       {r.pick({"Market", "Territory", "Region"}), city(r, land)},
       {r.pick({"Weight", "Gross Weight"}),
-       std::to_string(r.between(2, 980)) + r.pick({" lbs", " kg"})},
+       std::to_string(r.between(2, 980)) + r.pick({" lbs", " kg"}), true},
       {r.pick({"E-mail", "Email Address"}), email(r, name, firm)},
       {r.pick({"Page", "Pages", "Number of Pages"}), std::to_string(r.between(1, 48))},
       {r.pick({"Invoice No.", "Voucher No.", "Check No."}), digits(r, r.between(4, 7))},
-      {r.pick({"Tax Rate", "Commission", "Discount"}), std::to_string(r.between(1, 40)) + "%"},
+      {r.pick({"Tax Rate", "Commission", "Discount"}), std::to_string(r.between(1, 40)) + "%",
+       true},
       {r.pick({"Subject", "Re", "Purpose"}), cap(topic(r))}};
   r.shuffle(all);
   return all;
 }
 
-std::string question_key(const std::string& key) { return key; }
-
 }  // namespace
 
 Sheet form(Context& c) {
   Random& r = c.random;
-  const bool portrait = r.chance(0.55F);
+  const bool portrait = r.chance(0.4F);
   const int long_side = c.options.longest;
   const int short_side = static_cast<int>(long_side * r.real(0.6F, 0.8F));
   const int w = portrait ? short_side : long_side, h = portrait ? long_side : short_side;
@@ -117,9 +117,11 @@ Sheet form(Context& c) {
   // Head: organisation, title, form number.
   if (r.chance(0.6F)) {
     const Style firm = style(label_family, size * r.real(1.0F, 1.4F), ink, Weight::bold);
-    const Run run = page.text(r.chance(0.5F) ? w / 2.0F : margin, y,
-                              r.chance(0.5F) ? upper(company(r, Land::us)) : company(r, Land::us),
-                              firm, Align::left);
+    const bool centred = r.chance(0.5F);
+    const std::string name = r.chance(0.5F) ? upper(company(r, Land::us)) : company(r, Land::us);
+    const Run run =
+        page.text(centred ? w / 2.0F : margin, y, name, page.narrowed(name, firm, w - 2 * margin),
+                  centred ? Align::centre : Align::left);
     page.ask({"letter.company", {}, run.text, {run}, {}, Level::simple, 0.7F});
     y += size * 2;
   }
@@ -136,7 +138,8 @@ Sheet form(Context& c) {
                                           "Coupon Order Form",       "Media Request",
                                           "Telephone Message"}));
   const Style head = style(label_family, size * r.real(1.3F, 1.8F), ink, Weight::bold);
-  const Run title_run = page.text(w / 2.0F, y + size, title, head, Align::centre);
+  const Run title_run = page.text(w / 2.0F, y + size, title,
+                                  page.narrowed(title, head, w - 2 * margin), Align::centre);
   page.ask({"form.title", {}, title, {title_run}, {}, Level::simple, 1.0F});
   if (r.chance(0.3F))
     page.canvas.hline(title_run.box.x0, title_run.box.x1, title_run.box.y1 + 3, 1, ink);
@@ -147,8 +150,9 @@ Sheet form(Context& c) {
   const float column = (w - 2 * margin - gutter * (columns - 1)) / columns;
   const int look = r.between(0, 4);  // 0 boxes, 1 dots, 2 rule, 3 plain, 4 value below the key
   const float pitch = std::max(size, value.size) * (look == 0   ? r.real(2.3F, 3.0F)
-                                                    : look == 4 ? 2.9F
-                                                                : r.real(1.7F, 2.4F));
+                                                    : look == 4 ? 3.1F
+                                                    : by_hand   ? r.real(2.1F, 2.6F)
+                                                                : r.real(1.8F, 2.4F));
   const std::string colon = r.pick({":", "", ":", " :"});
   float widest = 0;
   for (const Field& f : fields) widest = std::max(widest, page.measure(f.key + colon, label));
@@ -168,23 +172,20 @@ Sheet form(Context& c) {
         continue;
       }
       ++next;
-      const float base = look == 4 ? y + size * 2.25F : y + size;
+      const float base = look == 4 ? y + size * 1.42F + value.size * 1.1F : y + size;
       const Run key = page.text(x + (look == 0 ? 4 : 0), look == 0 ? y + size * 0.9F : y + size,
                                 f.key + colon, label);
       if (look == 0) vx = std::max(vx, key.end + size * 0.4F);
-      const float drift = typed || by_hand ? r.real(-2, 1.5F) : 0.0F;
+      const float drift = typed || by_hand ? c.px(r.real(-1.8F, 1.5F)) : 0.0F;
       if (look == 1) page.canvas.dashed(vx - 2, x + column, base + 3, 1.5F, 3, 1, ink);
       if (look == 2) page.canvas.hline(vx - 2, x + column, base + 4, 1, ink);
       if (look == 0 || look == 4)
         page.canvas.frame(x - 2, y - size * 0.35F, x + column + 2, y - size * 0.35F + pitch, 1,
                           ink);
       const Run shown = page.text(vx, base + drift, f.value, value);
-      const bool number = f.value.find_first_of("$%") != std::string::npos &&
-                          f.value.find("net") == std::string::npos &&
-                          f.value.find("days") == std::string::npos;
       page.ask({"form.field",
-                {{"key", question_key(f.key)}},
-                number ? figure(f.value) : f.value,
+                {{"key", f.key}},
+                f.quantity ? figure(f.value) : f.value,
                 {shown},
                 {key.box},
                 Level::simple,
@@ -193,11 +194,23 @@ Sheet form(Context& c) {
   }
   // A row of check boxes.
   if (y + size * 3 < foot && r.chance(0.5F)) {
-    const std::string key = r.pick({"Status", "Type of Request", "Priority", "Payment", "Member"});
+    struct Choice {
+      const char* key;
+      std::vector<std::string> options;
+    };
+    static const std::vector<Choice> choices = {
+        {"Status", {"New", "Renewal", "Cancelled", "Pending"}},
+        {"Type of Request", {"New", "Change", "Renewal", "Deletion"}},
+        {"Priority", {"Urgent", "Routine", "High", "Low"}},
+        {"Payment", {"Cash", "Check", "Credit card", "Transfer"}},
+        {"Member", {"Yes", "No", "Applied"}},
+        {"Sex", {"Male", "Female", "Other"}},
+        {"Approved", {"Yes", "No", "Pending"}}};
+    const Choice& choice = r.pick(choices);
+    const std::string key = choice.key;
     const Run run = page.text(margin, y + size, key + ":", label);
     float x = run.end + size;
-    std::vector<std::string> options = {"New",   "Renewal", "Urgent", "Routine", "Cash",
-                                        "Check", "Yes",     "No",     "Other"};
+    std::vector<std::string> options = choice.options;
     r.shuffle(options);
     const int marked = r.between(0, 2);
     for (int i = 0; i < 3; ++i) {
@@ -235,7 +248,7 @@ Sheet form(Context& c) {
     page.ask({"doc.page", {}, run.text, {run}, {}, Level::simple, 0.4F});
   }
   for (const Field& f : absent)
-    page.ask({"form.field", {{"key", question_key(f.key)}}, "none", {}, {}, Level::simple, 0.4F});
+    page.ask({"form.field", {{"key", f.key}}, "none", {}, {}, Level::simple, 0.4F});
   return sheet;
 }
 

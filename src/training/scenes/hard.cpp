@@ -5,6 +5,7 @@
 #include "training/scenes/backdrop.h"
 #include "training/scenes/layouts.h"
 #include "training/scenes/phrases.h"
+#include "training/scenes/things.h"
 #include "training/scenes/words.h"
 
 namespace arrcoc::scenes {
@@ -59,7 +60,7 @@ Sheet tiny_corner(Context& c) {
   const std::vector<std::string> corners = {"top left", "top right", "bottom left", "bottom right"};
   for (const std::string& corner : corners) {
     if (r.chance(0.3F)) {
-      page.ask({"hard.corner", {{"corner", corner}}, "none", {}, {}, Level::simple, 0.3F});
+      page.ask({"hard.corner", {{"corner", corner}}, "none", {}, {}, Level::simple, 0.12F});
       continue;
     }
     const Style small = style(family, c.px(r.real(9, 13)), {250, 250, 250});
@@ -208,10 +209,8 @@ Sheet odd_one_out(Context& c) {
   Sheet sheet;
   Page& page =
       wide_page(c, sheet, "odd-one-out", mix(muted(r), {255, 255, 255}, 0.5F), c.options.longest);
-  std::vector<int> order = c.library.usable(c.options.held_back);
-  r.shuffle(order);
-  const Cutout &many = c.library.cutouts()[static_cast<size_t>(order[0])],
-               &one = c.library.cutouts()[static_cast<size_t>(order[1])];
+  const auto two = unlike_cutouts(c, 2);
+  const Cutout &many = *two[0], &one = *two[1];
   const int columns = r.between(5, 12);
   const float cell = static_cast<float>(page.canvas.width) / columns,
               s = std::floor(cell * r.real(0.55F, 0.85F));
@@ -238,17 +237,18 @@ Sheet crowd_compare(Context& c) {
       wide_page(c, sheet, "crowd", mix(muted(r), {255, 255, 255}, 0.5F), c.options.longest);
   const float W = static_cast<float>(page.canvas.width), H = static_cast<float>(page.canvas.height);
   Places places(W, H, c.px(4));
-  std::vector<int> order = c.library.usable(c.options.held_back);
-  r.shuffle(order);
+  auto sorts = unlike_cutouts(c, 12);
+  std::erase_if(sorts, [](const Cutout* cut) { return !countable(cut->name); });
   struct Heap {
     const Cutout* cut;
     std::vector<Run> runs;
   };
   std::vector<Heap> heaps;
-  for (int k = 0, n = r.between(2, 5); k < n; ++k) {
-    Heap heap{&c.library.cutouts()[static_cast<size_t>(order[static_cast<size_t>(k)])], {}};
-    const float s = std::floor(c.px(r.real(36, 80)));
-    for (int i = r.between(1, 14); i > 0; --i) {
+  const size_t n = std::min(static_cast<size_t>(r.between(2, 5)), sorts.size());
+  for (size_t k = 0; k < n; ++k) {
+    Heap heap{sorts[k], {}};
+    const float s = std::floor(c.px(r.real(44, 84)));
+    for (int i = r.between(1, 10); i > 0; --i) {
       Box box;
       if (!places.find(r, s, s, box)) continue;
       heap.runs.push_back(page.item(box, heap.cut->name));
@@ -258,7 +258,7 @@ Sheet crowd_compare(Context& c) {
   }
   for (size_t i = 0; i < heaps.size(); ++i) {
     page.ask({"object.count",
-              {{"name", heaps[i].cut->name}},
+              {{"name", heaps[i].cut->name}, {"names", plural(heaps[i].cut->name)}},
               std::to_string(heaps[i].runs.size()),
               heaps[i].runs,
               {},
@@ -271,7 +271,10 @@ Sheet crowd_compare(Context& c) {
     std::vector<Box> others;
     for (const Run& run : lose.runs) others.push_back(run.box);
     page.ask({"hard.compare",
-              {{"a", heaps[i].cut->name}, {"b", next.cut->name}},
+              {{"a", heaps[i].cut->name},
+               {"b", next.cut->name},
+               {"as", plural(heaps[i].cut->name)},
+               {"bs", plural(next.cut->name)}},
               win.cut->name,
               win.runs,
               others,
@@ -304,7 +307,7 @@ Sheet nothing(Context& c) {
     default:
       backdrop(page, r);
   }
-  for (int i = 0; i < 4; ++i) page.ask({"hard.none", {}, "none", {}, {}, Level::simple, 1});
+  for (int i = 0; i < 2; ++i) page.ask({"hard.none", {}, "none", {}, {}, Level::simple, 1});
   return sheet;
 }
 

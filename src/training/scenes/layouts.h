@@ -14,8 +14,8 @@ struct Layout {
 const std::vector<Layout>& layouts(const std::string& kind);
 // The kind that the training mix draws for this seed.
 std::string mixed_kind(uint64_t seed);
-// What archives add to scans where the page is free: a source line, a stamped number.
-void archive_marks(Context& context, Page& page);
+// What offices and archives add to scans where the page is blank (marks.cpp).
+void archive_marks(Context& context, Page& page, const std::string& layout);
 
 // documents
 Sheet receipt(Context& context);

@@ -76,7 +76,10 @@ Sheet letter(Context& c) {
     const float x = centred ? w / 2.0F : margin;
     const Align align = centred ? Align::centre : Align::left;
     const Run run =
-        page.text(x, y, firm, style(head, size * r.real(1.2F, 1.6F), ink, Weight::bold), align);
+        page.text(x, y, firm,
+                  page.narrowed(firm, style(head, size * r.real(1.2F, 1.6F), ink, Weight::bold),
+                                w - 2 * margin),
+                  align);
     page.ask({"letter.company", {}, firm, {run}, {}, Level::simple, 1.2F});
     y += size * 1.7F;
     const Style fine = style(head, std::max(c.px(9.5F), size * 0.8F), ink);
@@ -129,7 +132,13 @@ Sheet letter(Context& c) {
     pen.y += step * 1.6F;
   }
   const Run dear = pen.line("Dear " + to.substr(to.rfind(' ') + 1) + r.pick({":", ","}));
-  page.ask({"letter.salutation", {}, dear.text, {dear}, {}, Level::simple, 0.3F});
+  page.ask({"letter.salutation",
+            {},
+            dear.text.substr(0, dear.text.size() - 1),
+            {dear},
+            {},
+            Level::simple,
+            0.3F});
   pen.y += step * 0.5F;
   const float foot = h - step * 11;
   const bool indent = r.chance(0.4F);
@@ -177,11 +186,12 @@ Sheet memo(Context& c) {
               margin = c.px(r.real(60, 110));
   const Style body = style(family, size, ink), strong = style(family, size, ink, Weight::bold);
   float y = c.px(r.real(60, 120));
-  const Run title =
-      page.text(r.chance(0.5F) ? margin : w / 2.0F, y,
-                r.pick({"MEMORANDUM", "INTER-OFFICE MEMORANDUM", "MEMO",
-                        "INTEROFFICE CORRESPONDENCE", "FILE NOTE", "FAX COVER SHEET"}),
-                style(family, size * 1.3F, ink, Weight::bold));
+  const bool centred = r.chance(0.5F);
+  const Run title = page.text(
+      centred ? w / 2.0F : margin, y,
+      r.pick({"MEMORANDUM", "INTER-OFFICE MEMORANDUM", "MEMO", "INTEROFFICE CORRESPONDENCE",
+              "FILE NOTE", "FAX COVER SHEET"}),
+      style(family, size * 1.3F, ink, Weight::bold), centred ? Align::centre : Align::left);
   page.ask({"form.title", {}, title.text, {title}, {}, Level::simple, 1});
   y += step * 2;
   const std::string to = person(r), from = person(r),

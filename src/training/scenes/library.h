@@ -16,6 +16,7 @@ namespace arrcoc::scenes {
 struct Bitmap {
   int width = 0, height = 0, left = 0, top = 0;
   std::vector<uint8_t> alpha;
+  int sample(float u, float v) const;  // coverage 0..255 between pixels; nothing outside
 };
 
 class Font {

@@ -4,6 +4,7 @@
 #include "training/scenes/draft.h"
 #include "training/scenes/layouts.h"
 #include "training/scenes/phrases.h"
+#include "training/scenes/reworded.h"
 #include "training/scenes/words.h"
 
 namespace arrcoc::scenes {
@@ -25,7 +26,7 @@ Sheet draw(Context& context, const std::string& kind) {
   for (const Layout& layout : list) weights.push_back(layout.weight);
   Sheet sheet = list[context.random.weighted(weights)].make(context);
   if (sheet.finish == Finish::scan && sheet.pages.size() == 1)
-    archive_marks(context, sheet.pages[0]);
+    archive_marks(context, sheet.pages[0], sheet.layout);
   return sheet;
 }
 
@@ -35,9 +36,10 @@ const char* name(Level level) {
 
 // Draws facts by weight without putting them back; no sentence twice.
 void choose_questions(Random& r, std::vector<Ask> asks, const std::vector<Mapping>& maps,
-                      const Options& options, bool keep_case, Draft& out) {
+                      const Options& options, bool keep_case, uint64_t wording, Draft& out) {
   std::vector<float> weights;
   for (const Ask& ask : asks) weights.push_back(ask.weight);
+  std::vector<std::string> sentences;
   while (!asks.empty() && static_cast<int>(out.scene.questions.size()) < options.questions) {
     const size_t at = r.weighted(weights);
     const Ask ask = std::move(asks[at]);
@@ -49,9 +51,8 @@ void choose_questions(Random& r, std::vector<Ask> asks, const std::vector<Mappin
     q.intent = ask.intent;
     q.complexity = name(ask.level);
     q.picture = ask.picture;
-    const auto& list = out.scene.questions;
     if (q.answer.empty() || decode(q.answer).size() > kAnswerLimit ||
-        std::any_of(list.begin(), list.end(), [&](const Question& p) { return p.text == q.text; }))
+        std::find(sentences.begin(), sentences.end(), q.text) != sentences.end())
       continue;
     const Mapping& map = maps[static_cast<size_t>(ask.picture)];
     // What the edge of the picture cuts off cannot be asked for.
@@ -69,6 +70,17 @@ void choose_questions(Random& r, std::vector<Ask> asks, const std::vector<Mappin
     for (const Box& box : ask.evidence) q.evidence_boxes.push_back(map(box));
     for (size_t i = 0; i < ask.track.size() && i < out.scene.images.size(); ++i)
       out.scene.images[i].targets.push_back(maps[i](ask.track[i]));
+    sentences.push_back(q.text);
+    // Other words for the same fact come from a stream of their own: nothing else may change.
+    if (wording > 0) {
+      Random other(Random(out.scene.seed ^ salt("wording")).next() + 64 * wording +
+                   sentences.size());
+      for (int tries = 0; tries < 8; ++tries)
+        if (const std::string text = phrase(other, ask); text != q.text) {
+          q.text = text;
+          break;
+        }
+    }
     out.scene.questions.push_back(std::move(q));
     out.answer_items.push_back(std::move(items));
   }
@@ -76,8 +88,10 @@ void choose_questions(Random& r, std::vector<Ask> asks, const std::vector<Mappin
 
 }  // namespace
 
-Draft draft(const Assets& assets, const std::string& kind, uint64_t seed, const Options& options,
-            int suppressed) {
+namespace {
+
+Draft draft_worded(const Assets& assets, const std::string& kind, uint64_t seed,
+                   const Options& options, int suppressed, uint64_t wording) {
   Random random(Random(seed ^ salt(kind)).next());
   // Looks and questions have streams of their own, so that a scene without effects shows the same.
   Random looks = random.fork(1), words = random.fork(2);
@@ -101,8 +115,20 @@ Draft draft(const Assets& assets, const std::string& kind, uint64_t seed, const 
     context.random = Random(words.fork(i).next());
     out.scene.images.push_back(finish(context, page, sheet.finish, look, maps[i]));
   }
-  choose_questions(words, std::move(asks), maps, options, kind == "formulas", out);
+  choose_questions(words, std::move(asks), maps, options, kind == "formulas", wording, out);
   return out;
+}
+
+}  // namespace
+
+Draft draft(const Assets& assets, const std::string& kind, uint64_t seed, const Options& options,
+            int suppressed) {
+  return draft_worded(assets, kind, seed, options, suppressed, 0);
+}
+
+Scene make_reworded(const Assets& assets, const std::string& kind, uint64_t seed,
+                    const Options& options, uint64_t wording) {
+  return draft_worded(assets, kind, seed, options, -1, wording).scene;
 }
 
 Scene make(const Assets& assets, const std::string& kind, uint64_t seed, const Options& options) {

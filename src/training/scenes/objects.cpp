@@ -4,6 +4,7 @@
 
 #include "training/scenes/backdrop.h"
 #include "training/scenes/layouts.h"
+#include "training/scenes/things.h"
 #include "training/scenes/words.h"
 
 namespace arrcoc::scenes {
@@ -60,10 +61,22 @@ void draw_shape(Page& page, const Run& run, int shape, Color color) {
 }
 
 struct Thing {
-  std::string name, group, color;
+  std::string name;
+  const Cutout* cut;  // null for shapes
+  int shape;
+  std::string color;
   Run run;
   Point centre() const { return {(run.box.x0 + run.box.x1) / 2, (run.box.y0 + run.box.y1) / 2}; }
 };
+using Things = std::vector<Thing>;
+
+// The words between thing and thing, and how far along and across that way the second one lies.
+struct Side {
+  const char* words;
+  float dx, dy;
+};
+constexpr Side kSides[] = {
+    {"to the left of", -1, 0}, {"to the right of", 1, 0}, {"above", 0, -1}, {"below", 0, 1}};
 
 std::string where(const Point& p, float w, float h) {
   const char* row = p.y < h / 3 ? "top" : p.y > h * 2 / 3 ? "bottom" : "middle";
@@ -72,18 +85,41 @@ std::string where(const Point& p, float w, float h) {
   return std::string(row) + " " + column;
 }
 
-void object_questions(Page& page, Random& r, const std::vector<Thing>& things, float w, float h,
-                      bool shapes) {
-  auto count = [&](const std::string& name) {
-    return std::count_if(things.begin(), things.end(),
-                         [&](const Thing& t) { return t.name == name; });
-  };
+// How many of one name there are.
+long number_of(const Things& things, const std::string& name) {
+  return std::count_if(things.begin(), things.end(),
+                       [&](const Thing& t) { return t.name == name; });
+}
+
+// The one thing that anybody would name: it lies close to the axis, and everything else on that
+// side is much farther away or far off the axis.
+const Thing* plain_neighbour(const Things& things, const Thing& from, const Side& side) {
+  const Thing* best = nullptr;
+  float nearest = 1e9F, second = 1e9F;
+  for (const Thing& other : things) {
+    const float dx = other.centre().x - from.centre().x, dy = other.centre().y - from.centre().y;
+    const float along = dx * side.dx + dy * side.dy,
+                across = std::fabs(dx * side.dy) + std::fabs(dy * side.dx);
+    if (along <= 0 || across > along * 1.1F) continue;
+    const float distance = std::hypot(along, across);
+    if (distance < nearest) {
+      second = nearest;
+      nearest = distance;
+      best = across < along * 0.4F ? &other : nullptr;
+    } else {
+      second = std::min(second, distance);
+    }
+  }
+  return best && second > nearest * 1.5F ? best : nullptr;
+}
+
+void place_questions(Page& page, const Things& things, float w, float h) {
   for (const Thing& t : things) {
-    if (count(t.name) != 1) continue;
+    if (number_of(things, t.name) != 1) continue;
     // Not where a third of the picture ends: the answer must be plain.
     const float u = t.centre().x / w * 3, v = t.centre().y / h * 3;
-    const bool plain = std::fabs(u - 1) > 0.15F && std::fabs(u - 2) > 0.15F &&
-                       std::fabs(v - 1) > 0.15F && std::fabs(v - 2) > 0.15F;
+    const bool plain = std::fabs(u - 1) > 0.2F && std::fabs(u - 2) > 0.2F &&
+                       std::fabs(v - 1) > 0.2F && std::fabs(v - 2) > 0.2F;
     if (plain)
       page.ask({"object.where",
                 {{"name", t.name}},
@@ -91,80 +127,139 @@ void object_questions(Page& page, Random& r, const std::vector<Thing>& things, f
                 {t.run},
                 {},
                 Level::simple,
-                0.5F});
-    if (!t.color.empty())
-      page.ask({"object.color", {{"name", t.name}}, t.color, {t.run}, {}, Level::simple, 1});
-    // Relations to the nearest other thing that is clearly to one side.
-    for (const char* side : {"left", "right", "above", "below"}) {
-      const Thing* best = nullptr;
-      float nearest = 1e9F;
-      for (const Thing& o : things) {
-        const float dx = o.centre().x - t.centre().x, dy = o.centre().y - t.centre().y;
-        const std::string s = side;
-        const float along = s == "left" ? -dx : s == "right" ? dx : s == "above" ? -dy : dy;
-        const float across = s == "left" || s == "right" ? std::fabs(dy) : std::fabs(dx);
-        if (along <= 0 || across > along * 0.6F) continue;
-        if (along < nearest) nearest = along, best = &o;
-      }
-      if (!best || count(best->name) != 1) continue;
-      const std::string relation = std::string(side) == "left"    ? "to the left of"
-                                   : std::string(side) == "right" ? "to the right of"
-                                                                  : side;
+                0.7F});
+    for (const Side& side : kSides) {
+      const Thing* other = plain_neighbour(things, t, side);
+      if (!other || number_of(things, other->name) != 1) continue;
       page.ask({"object.relation",
-                {{"relation", relation}, {"name", t.name}},
-                best->name,
-                {best->run},
+                {{"relation", side.words}, {"name", t.name}},
+                other->name,
+                {other->run},
                 {t.run.box},
                 Level::medium,
-                0.15F});
+                0.4F});
     }
   }
+}
+
+void count_questions(Page& page, const Things& things) {
   std::vector<std::string> names;
   for (const Thing& t : things)
     if (std::find(names.begin(), names.end(), t.name) == names.end()) names.push_back(t.name);
   for (const std::string& name : names) {
-    Ask ask{"object.count",
-            {{"name", name}},
-            std::to_string(count(name)),
-            {},
-            {},
-            Level::medium,
-            count(name) > 1 ? 1.0F : 0.2F};
+    if (!countable(name)) continue;
+    Ask ask;
+    ask.intent = "object.count";
+    ask.slots = {{"name", name}, {"names", plural(name)}};
+    ask.answer = std::to_string(number_of(things, name));
+    ask.level = Level::medium;
+    ask.weight = number_of(things, name) > 1 ? 1.0F : 0.12F;
     for (const Thing& t : things)
       if (t.name == name) ask.answers.push_back(t.run);
     page.ask(ask);
   }
-  const Thing *big = &things[0], *small = &things[0];
-  for (const Thing& t : things) {
-    if (t.run.box.area() > big->run.box.area()) big = &t;
-    if (t.run.box.area() < small->run.box.area()) small = &t;
-  }
-  auto distinct = [&](const Thing* best) {
-    return std::none_of(things.begin(), things.end(), [&](const Thing& t) {
-      return &t != best && t.run.box.area() / best->run.box.area() < 1.3F &&
-             t.run.box.area() / best->run.box.area() > 0.77F;
+}
+
+// Largest and smallest, where the eye can tell: half as large again at least.
+void size_questions(Page& page, const Things& things) {
+  if (things.size() < 3) return;
+  auto by_area = [](const Thing& a, const Thing& b) { return a.run.box.area() < b.run.box.area(); };
+  const auto [small, big] = std::minmax_element(things.begin(), things.end(), by_area);
+  for (const auto& [best, intent] :
+       {std::pair{big, "object.largest"}, {small, "object.smallest"}}) {
+    const bool plain = std::none_of(things.begin(), things.end(), [&, best = best](const Thing& t) {
+      const float ratio = t.run.box.area() / best->run.box.area();
+      return &t != &*best && ratio < 2.0F && ratio > 0.5F;
     });
-  };
-  if (things.size() > 2 && distinct(big))
-    page.ask({"object.largest", {}, big->name, {big->run}, {}, Level::complex, 0.8F});
-  if (things.size() > 2 && distinct(small))
-    page.ask({"object.smallest", {}, small->name, {small->run}, {}, Level::complex, 0.8F});
-  if (!shapes) {
-    for (const char* group :
-         {"animal", "food", "vehicle", "clothing", "tool", "instrument", "plant", "device"}) {
-      const Thing* only = nullptr;
-      int n = 0;
-      for (const Thing& t : things)
-        if (t.group == group) only = &t, ++n;
-      if (n == 1)
-        page.ask(
-            {"object.group", {{"group", group}}, only->name, {only->run}, {}, Level::medium, 0.8F});
-    }
+    if (plain) page.ask({intent, {}, best->name, {best->run}, {}, Level::complex, 0.8F});
   }
-  const std::string other =
-      shapes ? std::string("pink octagon")
-             : r.pick({"zeppelin", "harp", "penguin statue", "windmill", "submarine"});
-  page.ask({"object.where", {{"name", other}}, "none", {}, {}, Level::simple, 0.3F});
+}
+
+void group_questions(Page& page, const Things& things, bool busy) {
+  for (const char* group : {"animal", "food", "vehicle", "clothing", "instrument", "plant"}) {
+    if (busy && std::string(group) == "plant") continue;  // trees are part of some backdrops
+    const Thing* only = nullptr;
+    int n = 0;
+    for (const Thing& t : things) {
+      const Belongs sure = belongs(*t.cut, group);
+      n += sure != Belongs::no;
+      if (sure == Belongs::yes) only = &t;
+    }
+    if (n != 1 || !only) continue;
+    const std::string name = std::string(group) == "instrument" ? "musical instrument"
+                             : std::string(group) == "clothing" ? "piece of clothing"
+                                                                : group;
+    page.ask({"object.group", {{"group", name}}, only->name, {only->run}, {}, Level::medium, 0.8F});
+  }
+}
+
+// "What colour is the star?" where there is one star, "What shape is red?" where one thing is red.
+void shape_questions(Page& page, const Things& things) {
+  for (const Thing& t : things) {
+    long same_shape = 0, same_color = 0;
+    for (const Thing& o : things)
+      same_shape += o.shape == t.shape, same_color += o.color == t.color;
+    if (same_shape == 1)
+      page.ask({"object.color",
+                {{"name", kShapes[t.shape]}},
+                t.color,
+                {t.run},
+                {},
+                Level::simple,
+                0.7F});
+    if (same_color == 1)
+      page.ask({"object.shape",
+                {{"color", t.color}},
+                kShapes[t.shape],
+                {t.run},
+                {},
+                Level::simple,
+                0.7F});
+  }
+}
+
+// What is to be drawn under one name: a cut-out or a shape.
+struct Sort {
+  std::string name;
+  const Cutout* cut = nullptr;
+  int shape = 0;
+  Named color{"", {0, 0, 0}};
+};
+
+std::vector<Sort> cutout_sorts(Context& c, size_t count, bool busy) {
+  std::vector<Sort> sorts;
+  for (const Cutout* cut : unlike_cutouts(c, count + 6)) {
+    // Not what the backdrop may show as well.
+    if (busy && (cut->group == "building" || cut->group == "weather" || cut->name == "palm tree" ||
+                 cut->name == "christmas tree" || cut->name == "door"))
+      continue;
+    if (sorts.size() < count) sorts.push_back({cut->name, cut, 0, {"", {0, 0, 0}}});
+  }
+  return sorts;
+}
+
+std::vector<Sort> shape_sorts(Random& r, size_t count, Color ground) {
+  std::vector<Sort> sorts;
+  for (size_t tries = 0; tries < 4 * count && sorts.size() < count; ++tries) {
+    const Named& color = r.pick(plain_colors());
+    const int shape = r.between(0, 7);
+    const std::string name = std::string(color.name) + " " + kShapes[shape];
+    // A shape must stand out from the ground, whatever the light.
+    const int contrast = std::abs(color.color.r - ground.r) + std::abs(color.color.g - ground.g) +
+                         std::abs(color.color.b - ground.b);
+    if (contrast > 130 &&
+        std::none_of(sorts.begin(), sorts.end(), [&](const Sort& s) { return s.name == name; }))
+      sorts.push_back({name, nullptr, shape, color});
+  }
+  return sorts;
+}
+
+std::string absent_shape(Random& r, const Things& things) {
+  for (;;) {
+    const std::string name =
+        std::string(r.pick(plain_colors()).name) + " " + kShapes[r.between(0, 7)];
+    if (number_of(things, name) == 0) return name;
+  }
 }
 
 }  // namespace
@@ -176,38 +271,43 @@ Sheet objects_scattered(Context& c) {
   sheet.layout = shapes ? "shapes" : "cut-outs";
   sheet.finish = Finish::object;
   const int w = c.options.longest, h = static_cast<int>(w * r.real(0.6F, 1.0F));
-  sheet.pages.emplace_back(c, r.chance(0.8F) ? w : h, r.chance(0.8F) ? h : w,
-                           mix(muted(r), {255, 255, 255}, 0.5F));
+  const Color ground = mix(muted(r), {255, 255, 255}, 0.5F);
+  sheet.pages.emplace_back(c, r.chance(0.8F) ? w : h, r.chance(0.8F) ? h : w, ground);
   Page& page = sheet.pages.back();
   const float W = static_cast<float>(page.canvas.width), H = static_cast<float>(page.canvas.height);
-  if (!shapes && r.chance(0.5F)) backdrop(page, r);
+  const bool busy = !shapes && r.chance(0.5F);
+  if (busy) backdrop(page, r);
   Places places(W, H, c.px(10));
-  std::vector<Thing> things;
-  const int kinds = r.between(3, 10);
-  const auto& usable = c.library.usable(c.options.held_back);
-  for (int k = 0; k < kinds; ++k) {
-    const int copies = r.chance(0.7F) ? 1 : r.between(2, 6);
-    const Cutout& cut = c.library.cutouts()[static_cast<size_t>(r.pick(usable))];
-    const Named& color = r.pick(plain_colors());
-    const int shape = r.between(0, 7);
-    const std::string name = shapes ? std::string(color.name) + " " + kShapes[shape] : cut.name;
-    if (std::any_of(things.begin(), things.end(), [&](const Thing& t) { return t.name == name; }))
-      continue;
-    const float size = c.px(r.real(34, 150));
+  Things things;
+  const auto count = static_cast<size_t>(r.between(3, 10));
+  for (const Sort& sort : shapes ? shape_sorts(r, count, ground) : cutout_sorts(c, count, busy)) {
+    const int copies = r.chance(0.7F) || !countable(sort.name) ? 1 : r.between(2, 6);
+    // Large enough to be known: the cut-outs themselves are 64 pixels.
+    const float size = std::floor(c.px(copies > 1 ? r.real(46, 115) : r.real(54, 165)));
     for (int i = 0; i < copies; ++i) {
       Box box;
-      const float s = std::floor(copies > 1 ? size * 0.75F : size);
-      if (!places.find(r, s, s, box)) continue;
-      Thing thing{name, shapes ? "" : cut.group, "", page.item(box, name)};
+      if (!places.find(r, size, size, box)) continue;
+      const Thing thing{sort.name, sort.cut, sort.shape, sort.color.name,
+                        page.item(box, sort.name)};
       if (shapes)
-        draw_shape(page, thing.run, shape, color.color);
+        draw_shape(page, thing.run, sort.shape, sort.color.color);
       else
-        page.cutout(thing.run, cut, r.chance(0.3F), r.real(0.85F, 1.05F));
+        page.cutout(thing.run, *sort.cut, r.chance(0.3F), r.real(0.85F, 1.05F));
       things.push_back(thing);
     }
   }
   if (things.size() < 2) return objects_scattered(c);
-  object_questions(page, r, things, W, H, shapes);
+  place_questions(page, things, W, H);
+  count_questions(page, things);
+  if (!busy) size_questions(page, things);
+  if (shapes)
+    shape_questions(page, things);
+  else
+    group_questions(page, things, busy);
+  std::vector<std::string> names;
+  for (const Thing& t : things) names.push_back(t.name);
+  const std::string other = shapes ? absent_shape(r, things) : absent_cutout(c, names);
+  page.ask({"object.where", {{"name", other}}, "none", {}, {}, Level::simple, 0.25F});
   return sheet;
 }
 
@@ -233,15 +333,14 @@ Sheet shop_shelf(Context& c) {
     Run thing, price;
   };
   std::vector<Offer> offers;
-  std::vector<int> order = c.library.usable(c.options.held_back);
-  r.shuffle(order);
+  const auto goods = unlike_cutouts(c, static_cast<size_t>(rows * columns));
   size_t next = 0;
   for (int row = 0; row < rows; ++row) {
     const float base = cell_h * (row + 1) - cell_h * 0.2F;
     page.canvas.rect(0, base, static_cast<float>(w), base + cell_h * 0.2F, board);
     for (int col = 0; col < columns; ++col) {
-      if (r.chance(0.1F)) continue;
-      const Cutout& cut = c.library.cutouts()[static_cast<size_t>(order[next++ % order.size()])];
+      if (r.chance(0.1F) || next >= goods.size()) continue;
+      const Cutout& cut = *goods[next++];
       const float s = std::floor(std::min(cell_w, cell_h * 0.72F) * r.real(0.6F, 0.92F));
       const float x = std::floor(cell_w * (col + 0.5F) - s / 2);
       Offer offer{
@@ -264,8 +363,14 @@ Sheet shop_shelf(Context& c) {
     }
   }
   if (offers.size() < 2) return shop_shelf(c);
+  auto once = [&](int cents) {
+    return std::count_if(offers.begin(), offers.end(),
+                         [&](const Offer& o) { return o.cents == cents; }) == 1;
+  };
   const Offer *low = &offers[0], *high = &offers[0];
+  std::vector<std::string> names;
   for (const Offer& o : offers) {
+    names.push_back(o.name);
     page.ask({"shop.price",
               {{"name", o.name}},
               money(o.cents),
@@ -273,19 +378,23 @@ Sheet shop_shelf(Context& c) {
               {o.thing.box},
               Level::medium,
               1});
-    page.ask({"shop.which",
-              {{"price", o.price.text}},
-              o.name,
-              {o.thing},
-              {o.price.box},
-              Level::medium,
-              0.3F});
+    if (once(o.cents))
+      page.ask({"shop.which",
+                {{"price", o.price.text}},
+                o.name,
+                {o.thing},
+                {o.price.box},
+                Level::medium,
+                0.3F});
     if (o.cents < low->cents) low = &o;
     if (o.cents > high->cents) high = &o;
   }
-  page.ask({"shop.cheapest", {}, low->name, {low->thing}, {low->price.box}, Level::complex, 0.8F});
-  page.ask(
-      {"shop.dearest", {}, high->name, {high->thing}, {high->price.box}, Level::complex, 0.8F});
+  if (once(low->cents))
+    page.ask(
+        {"shop.cheapest", {}, low->name, {low->thing}, {low->price.box}, Level::complex, 0.8F});
+  if (once(high->cents))
+    page.ask(
+        {"shop.dearest", {}, high->name, {high->thing}, {high->price.box}, Level::complex, 0.8F});
   const Offer &a = r.pick(offers), &b = r.pick(offers);
   if (a.cents != b.cents) {
     const Offer& win = a.cents < b.cents ? a : b;
@@ -293,17 +402,12 @@ Sheet shop_shelf(Context& c) {
               {{"a", a.name}, {"b", b.name}},
               win.name,
               {win.thing},
-              {a.price.box, b.price.box},
+              {a.thing.box, b.thing.box, a.price.box, b.price.box},
               Level::complex,
               0.8F});
   }
-  page.ask({"shop.price",
-            {{"name", r.pick({"zeppelin", "harp", "windmill", "submarine"})}},
-            "none",
-            {},
-            {},
-            Level::medium,
-            0.4F});
+  page.ask(
+      {"shop.price", {{"name", absent_cutout(c, names)}}, "none", {}, {}, Level::medium, 0.4F});
   return sheet;
 }
 

@@ -6,6 +6,19 @@
 
 namespace arrcoc::scenes {
 
+int Bitmap::sample(float u, float v) const {
+  const int x = static_cast<int>(std::floor(u)), y = static_cast<int>(std::floor(v));
+  const float fx = u - x, fy = v - y;
+  auto at = [&](int i, int k) {
+    return i < 0 || k < 0 || i >= width || k >= height
+               ? 0.0F
+               : static_cast<float>(alpha[static_cast<size_t>(k) * width + i]);
+  };
+  const float over = at(x, y) * (1 - fx) + at(x + 1, y) * fx,
+              under = at(x, y + 1) * (1 - fx) + at(x + 1, y + 1) * fx;
+  return static_cast<int>(over * (1 - fy) + under * fy + 0.5F);
+}
+
 Style style(const Family& family, float size, Color color, Weight weight) {
   Style made;
   made.font = family.regular;
@@ -56,6 +69,12 @@ float Page::measure(const std::string& text, const Style& style) const {
   return width;
 }
 
+Style Page::narrowed(const std::string& text, Style style, float width) const {
+  const float needed = measure(text, style);
+  if (needed > width) style.stretch *= width / needed;
+  return style;
+}
+
 float Page::cap_height(const Style& style) const {
   return library_->font(style.font).cap_height() * style.size;
 }
@@ -96,7 +115,8 @@ Run Page::text(float x, float baseline, const std::string& text, const Style& st
     }
     x += step;
   }
-  run.end = x;
+  // Where the next piece may start: slanted letters reach past their advance.
+  run.end = inked ? std::max(x, run.box.x1) : x;
   if (!inked) run.box = {run.start, baseline - 1, run.start + 1, baseline};
   if (inked) texts.push_back({run.box, text});
   return run;
@@ -122,6 +142,40 @@ void Page::draw_glyph(const Bitmap& bitmap, int left, int top, const Style& styl
     once.twice = false;
     draw_glyph(bitmap, left + 1, top, once);
   }
+}
+
+Run Page::turned(Point centre, const std::string& text, const Style& style, float degrees) {
+  const Font& font = library_->font(style.font);
+  const float cs = std::cos(degrees * 0.01745329252F), sn = std::sin(degrees * 0.01745329252F);
+  Run run;
+  run.item = group_ >= 0 ? group_ : next_item++;
+  run.text = text;
+  const bool draw = run.item != suppressed_;
+  float x = -measure(text, style) / 2;
+  const float top = cap_height(style) / 2;
+  for (char32_t code : decode(text)) {
+    const Bitmap& bitmap = font.glyph(code, style.size, style.stretch, 0);
+    if (code != U' ' && bitmap.width > 0 && bitmap.height > 0) {
+      const float left = x + bitmap.left, high = top + bitmap.top;
+      const float mx = left + bitmap.width / 2.0F, my = high + bitmap.height / 2.0F;
+      const Point middle{centre.x + mx * cs - my * sn, centre.y + mx * sn + my * cs};
+      const float rx = (bitmap.width * std::fabs(cs) + bitmap.height * std::fabs(sn)) / 2,
+                  ry = (bitmap.width * std::fabs(sn) + bitmap.height * std::fabs(cs)) / 2;
+      run.box = hull(run.box, {std::floor(middle.x - rx), std::floor(middle.y - ry),
+                               std::ceil(middle.x + rx), std::ceil(middle.y + ry)});
+      if (code < 256 || code == 0x20AC) glyphs.push_back({code, middle.x, middle.y, style.size});
+      // Each pixel under the turned bitmap is looked up in it, between its four neighbours.
+      for (int py = static_cast<int>(middle.y - ry) - 1; draw && py <= middle.y + ry + 1; ++py)
+        for (int px = static_cast<int>(middle.x - rx) - 1; px <= middle.x + rx + 1; ++px) {
+          const float dx = px + 0.5F - centre.x, dy = py + 0.5F - centre.y;
+          const float u = dx * cs + dy * sn - left - 0.5F, v = dy * cs - dx * sn - high - 0.5F;
+          canvas.blend(px, py, style.color, bitmap.sample(u, v));
+        }
+    }
+    x += font.advance(code) * style.size * style.stretch + style.tracking;
+  }
+  if (run.box.area() > 0) texts.push_back({run.box, text});
+  return run;
 }
 
 std::vector<std::string> Page::wrap(const std::string& text, const Style& style,

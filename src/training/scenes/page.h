@@ -68,12 +68,16 @@ class Page {
 
   Run text(float x, float baseline, const std::string& text, const Style& style,
            Align align = Align::left);
+  // Text around a centre, turned clockwise: stamps, notes, numbers along the edge.
+  Run turned(Point centre, const std::string& text, const Style& style, float degrees);
   // Lines broken at spaces to at most `width`; stops after max_lines.
   std::vector<Run> paragraph(float x, float baseline, float width, float line_height,
                              const std::string& text, const Style& style, Align align = Align::left,
                              int max_lines = 1000);
   std::vector<std::string> wrap(const std::string& text, const Style& style, float width) const;
   float measure(const std::string& text, const Style& style) const;
+  // The style with letters as narrow as the text needs to fit into `width`.
+  Style narrowed(const std::string& text, Style style, float width) const;
   float cap_height(const Style& style) const;
   // True when no text lies in the box.
   bool free(const Box& box) const;
@@ -93,6 +97,7 @@ class Page {
   std::vector<Box> things;  // what item() was told
   std::vector<Ask> asks;
   int next_item = 0;
+  bool halftones = false;  // holds a photograph: two tones would leave nothing of it
 
  private:
   void draw_glyph(const Bitmap& bitmap, int x, int y, const Style& style);

@@ -4,6 +4,7 @@
 
 #include "training/scenes/backdrop.h"
 #include "training/scenes/layouts.h"
+#include "training/scenes/things.h"
 #include "training/scenes/words.h"
 
 namespace arrcoc::scenes {
@@ -22,9 +23,8 @@ Sheet shelf_pair(Context& c) {
   sheet.layout = "shelf-pair";
   sheet.finish = Finish::object;
   const int w = c.options.longest * 3 / 4, h = static_cast<int>(w * r.real(0.6F, 0.8F));
-  std::vector<int> order = c.library.usable(c.options.held_back);
-  r.shuffle(order);
   const int columns = r.between(3, 5), rows = 2;
+  const auto goods = unlike_cutouts(c, static_cast<size_t>(columns * rows));
   const Family& family = c.family("sans");
   const std::string mark = currency(any_land(r));
   const float cw = static_cast<float>(w) / columns, ch = static_cast<float>(h) / rows,
@@ -35,11 +35,8 @@ Sheet shelf_pair(Context& c) {
     Run price[2], thing[2];
   };
   std::vector<Offer> offers;
-  for (int i = 0; i < columns * rows; ++i)
-    offers.push_back({&c.library.cutouts()[static_cast<size_t>(order[static_cast<size_t>(i)])],
-                      {r.between(40, 3900), r.between(40, 3900)},
-                      {},
-                      {}});
+  for (const Cutout* cut : goods)
+    offers.push_back({cut, {r.between(40, 3900), r.between(40, 3900)}, {}, {}});
   for (int p = 0; p < 2; ++p) {
     sheet.pages.emplace_back(c, w, h, mix(muted(r), {240, 235, 225}, 0.4F));
     Page& page = sheet.pages.back();
@@ -96,25 +93,22 @@ Sheet spot_difference(Context& c) {
   Page ground(c, w, h, mix(muted(r), {255, 255, 255}, 0.5F));
   if (r.chance(0.5F)) backdrop(ground, r);
   Places places(static_cast<float>(w), static_cast<float>(h), c.px(8));
-  std::vector<int> order = c.library.usable(c.options.held_back);
-  r.shuffle(order);
+  const auto sorts = unlike_cutouts(c, 10);
   struct Spot {
     const Cutout* cut;
     Box box;
   };
   std::vector<Spot> spots;
-  for (int i = 0, n = r.between(4, 9); i < n; ++i) {
-    const float s = std::floor(c.px(r.real(40, 110)));
+  for (size_t i = 0, n = static_cast<size_t>(r.between(4, 9)); i < n; ++i) {
+    const float s = std::floor(c.px(r.real(48, 110)));
     Box box;
-    if (places.find(r, s, s, box))
-      spots.push_back(
-          {&c.library.cutouts()[static_cast<size_t>(order[static_cast<size_t>(i)])], box});
+    if (places.find(r, s, s, box)) spots.push_back({sorts[i], box});
   }
   Box extra;
-  const float s = std::floor(c.px(r.real(40, 90)));
+  const float s = std::floor(c.px(r.real(48, 90)));
   if (spots.size() < 3 || !places.find(r, s, s, extra)) return spot_difference(c);
   const size_t gone = r.next() % spots.size();
-  const Cutout& added = c.library.cutouts()[static_cast<size_t>(order[20])];
+  const Cutout& added = *sorts.back();
   for (int p = 0; p < 2; ++p) {
     sheet.pages.push_back(ground);
     Page& page = sheet.pages.back();

@@ -59,10 +59,21 @@ void typo(Random& r, std::string& text) {
   }
 }
 
+// A figure that is no percentage must not be asked for as one.
+bool suits(const std::string& form, const Ask& ask) {
+  for (const auto& [name, value] : ask.slots)
+    if (name == "unit" && value == "number")
+      for (const char* word : {"percent", "share", "people"})
+        if (form.find(word) != std::string::npos) return false;
+  return true;
+}
+
 }  // namespace
 
 std::string phrase(Random& r, const Ask& ask) {
-  std::string text = fill(r.pick(templates(ask.intent)), ask);
+  std::string form = r.pick(templates(ask.intent));
+  while (!suits(form, ask)) form = r.pick(templates(ask.intent));
+  std::string text = fill(form, ask);
   if (r.chance(0.05F))
     text = r.pick({"Please tell me: ", "I need to know: ", "Quick question: ", "Hi, ",
                    "Can you tell me, "}) +

@@ -25,6 +25,7 @@ struct Line {
   float scale = 1;  // type size
   float gap = 0;    // additional space above, in lines
   char rule = 0;    // '-', '=', '*', '.', '_' : a drawn or typed rule
+  float rows() const { return (rule ? 0.7F : scale) + gap; }
 };
 
 struct Item {
@@ -102,7 +103,15 @@ class Writer {
     items();
     totals();
     if (!details_before_) details();
+    body_ = lines.size();
     footer();
+  }
+  // Whether the last line only closes the receipt; dropping it gives its height back.
+  bool closing() const { return lines.size() > body_; }
+  float drop_last() {
+    const float rows = lines.back().rows();
+    lines.pop_back();
+    return rows;
   }
   const Bill& bill() const { return b; }
   std::string total_label, currency_mark;
@@ -118,8 +127,7 @@ class Writer {
   void gap(float lines_of_space) { pending_ += lines_of_space; }
   void amount(const std::string& label, int cents, const std::string& tag, bool bold = false,
               float scale = 1) {
-    std::string value = money(cents, b.total > 500000);
-    if (minus_behind_ && cents < 0) value = value.substr(1) + "-";
+    const std::string value = money(cents, b.total > 500000);
     Line line{{{label, label_at_, Align::left, tag + ".label"}}, bold, scale, pending_, 0};
     if (mark_amounts_) line.cells.push_back({b.currency, value_at_ - 0.2F, Align::left, ""});
     line.cells.push_back({value, value_at_, Align::right, tag});
@@ -134,8 +142,9 @@ class Writer {
 
   Random& r;
   Bill b;
-  bool head_left_ = false, details_before_ = false, mark_amounts_ = false, minus_behind_ = false;
+  bool head_left_ = false, details_before_ = false, mark_amounts_ = false;
   char rule_ = '-';
+  size_t body_ = 0;  // lines before the footer
   float label_at_ = 0, value_at_ = 1, pending_ = 0;
 };
 
@@ -270,7 +279,7 @@ void Writer::items() {
         lines.push_back(
             {{{coded ? item.code : "", 0, Align::left, tag + ".code"},
               {q + r.pick({" X ", " x ", " @ "}), 0.52F, Align::left, tag + ".quantity"},
-              {price, 0, Align::left, "", true},
+              {price, 0, Align::left, tag + ".price", true},
               {amount + suffix, 1, Align::right, tag + ".amount"}},
              false,
              1,
@@ -291,7 +300,7 @@ void Writer::items() {
       default:  // name, unit price and amount
         lines.push_back({{{item.name, 0, Align::left, tag + ".name"}}, false, 1, 0, 0});
         lines.push_back({{{q, 0.1F, Align::left, tag + ".quantity"},
-                          {price, 0.7F, Align::right, ""},
+                          {price, 0.7F, Align::right, tag + ".price"},
                           {amount, 1, Align::right, tag + ".amount"}},
                          false,
                          1,
@@ -304,7 +313,6 @@ void Writer::items() {
 
 void Writer::totals() {
   mark_amounts_ = r.chance(0.3F);
-  minus_behind_ = r.chance(0.15F);
   label_at_ = r.chance(0.6F) ? 0.0F : r.real(0.1F, 0.35F);
   value_at_ = r.chance(0.75F) ? 1.0F : 0.94F;
   if (r.chance(0.35F)) {
@@ -460,13 +468,21 @@ void questions(Page& page, const Printed& p, const Bill& b, Random& r) {
     std::vector<Box> evidence;
     if (const Run* run = p.find(tag + ".name")) evidence.push_back(run->box);
     if (const Run* run = p.find(tag + ".amount"))
-      page.ask({"receipt.price",
+      page.ask({item.quantity > 1 ? "receipt.line" : "receipt.price",
                 {{"item", name}},
                 money(item.amount()),
                 {*run},
                 evidence,
                 Level::medium,
                 0.5F});
+    if (const Run* run = p.find(tag + ".price"); run && item.quantity > 1)
+      page.ask({"receipt.unit",
+                {{"item", name}},
+                money(item.price),
+                {*run},
+                evidence,
+                Level::medium,
+                0.4F});
     if (const Run* run = p.find(tag + ".quantity"))
       page.ask({"receipt.quantity",
                 {{"item", name}},
@@ -482,8 +498,12 @@ void questions(Page& page, const Printed& p, const Bill& b, Random& r) {
     if (item.amount() < b.items[least].amount()) least = i;
   }
   auto unique = [&](size_t best) {
-    return std::count_if(b.items.begin(), b.items.end(),
-                         [&](const Item& i) { return i.amount() == b.items[best].amount(); }) == 1;
+    // The dearest line must hold the dearest piece too, else "most expensive" has two meanings.
+    const bool most_wanted = best == most;
+    return std::count_if(b.items.begin(), b.items.end(), [&](const Item& i) {
+             return i.amount() == b.items[best].amount() ||
+                    (most_wanted ? i.price >= b.items[best].price : i.price <= b.items[best].price);
+           }) == 1;
   };
   auto by_amount = [&](const char* intent, size_t best) {
     const std::string tag = "item" + std::to_string(best);
@@ -500,6 +520,27 @@ void questions(Page& page, const Printed& p, const Bill& b, Random& r) {
     page.ask({"receipt.amount", {{"key", "discount"}}, "none", {}, {}, Level::simple, 0.4F});
 }
 
+// Where the cells of a line start, and last where the line ends: cells give way to the right
+// rather than run into each other.
+std::vector<float> cell_starts(const Page& page, const Line& line, const Style& style, float x0,
+                               float width) {
+  std::vector<float> starts;
+  float end = x0;
+  bool first = true;
+  for (const Cell& cell : line.cells) {
+    const float wide = page.measure(cell.text, style), air = first ? 0.0F : style.size * 0.3F;
+    float at = x0 + cell.at * width;
+    if (cell.align != Align::left) at -= cell.align == Align::right ? wide : wide / 2;
+    at = cell.follows ? end + std::max(1.0F, style.size * 0.07F) : std::max(at, end + air);
+    starts.push_back(at);
+    if (cell.text.empty()) continue;
+    end = at + wide;
+    first = false;
+  }
+  starts.push_back(end);
+  return starts;
+}
+
 }  // namespace
 
 Sheet receipt(Context& c) {
@@ -509,10 +550,14 @@ Sheet receipt(Context& c) {
   const Bill& b = writer.bill();
 
   float rows = 0;
-  for (const Line& line : writer.lines) rows += (line.rule ? 0.7F : line.scale) + line.gap;
+  for (const Line& line : writer.lines) rows += line.rows();
   const bool on_page = r.chance(0.12F);  // a small receipt scanned on a large white page
   const float top = c.px(r.real(14, 110)), bottom = c.px(r.real(14, 90));
-  const float spacing = r.real(1.12F, 1.5F);
+  // Small type needs relatively more: whole pixels between the lines.
+  const float spacing = std::max(r.real(1.2F, 1.5F), 1 + 2.2F / std::max(7.0F, c.px(9.5F)));
+  // What the paper does not hold is good wishes at the end.
+  const float capacity = (c.options.longest - top - bottom) / (c.px(9.5F) * spacing);
+  while (rows > capacity && writer.closing()) rows -= writer.drop_last();
   float size = (c.options.longest * (on_page ? 0.62F : 1.0F) - top - bottom) / (rows * spacing);
   size = std::clamp(size, c.px(9.5F), c.px(r.real(16, 27)));
   const bool proportional = r.chance(0.3F);
@@ -572,22 +617,18 @@ Sheet receipt(Context& c) {
     }
     Style used = line.bold ? strong : body;
     used.size = std::round(body.size * line.scale * 2) / 2;
-    float needed = 0;
-    for (const Cell& cell : line.cells) needed += page.measure(cell.text, used) + used.size * 0.3F;
-    if (needed > width) used.stretch *= width / needed;  // printers squeeze long lines
+    // Printers squeeze long lines: until the last cell ends on the paper.
+    for (int tries = 0; tries < 8; ++tries) {
+      const float over = cell_starts(page, line, used, x0, width).back() - x0;
+      if (over <= width) break;
+      used.stretch *= width / over * 0.99F;
+    }
     const float baseline = y + line_height * line.scale * 0.8F;
-    float end = x0;
-    for (const Cell& cell : line.cells) {
+    const std::vector<float> starts = cell_starts(page, line, used, x0, width);
+    for (size_t i = 0; i < line.cells.size(); ++i) {
+      const Cell& cell = line.cells[i];
       if (cell.text.empty()) continue;
-      float at = cell.follows ? end : x0 + cell.at * width;
-      if (!cell.follows && cell.align == Align::left && !(&cell == &line.cells.front()))
-        at = std::max(at, end + used.size * 0.3F);
-      // A cell aligned right must not run into the one before it.
-      if (cell.align == Align::right)
-        at = std::max(at,
-                      end + (end > x0 ? used.size * 0.3F : 0.0F) + page.measure(cell.text, used));
-      const Run run = page.text(at, baseline, cell.text, used, cell.align);
-      end = run.end;
+      const Run run = page.text(starts[i], baseline, cell.text, used);
       if (!cell.tag.empty()) printed.runs.emplace_back(cell.tag, run);
     }
     y += line_height * line.scale;
@@ -598,9 +639,8 @@ Sheet receipt(Context& c) {
     const Style pen = style(c.family("hand"), c.px(r.real(20, 34)),
                             r.chance(0.5F) ? Color{40, 50, 140} : Color{40, 40, 40});
     const float at = r.real(6, std::max(7.0F, w - page.measure(note, pen) - 6)),
-                base = pen.size + r.real(0, 8);
-    if (page.free(
-            {at - 2, base - pen.size, at + page.measure(note, pen) + 2, base + pen.size * 0.4F}))
+                base = pen.size * 1.3F + r.real(0, 8);
+    if (page.free({at - 4, 0, at + page.measure(note, pen) * 1.1F + 4, base + pen.size * 0.8F}))
       page.text(at, base, note, pen);
   }
   questions(page, printed, b, r);

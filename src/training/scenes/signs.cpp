@@ -5,6 +5,7 @@
 #include "training/scenes/backdrop.h"
 #include "training/scenes/layouts.h"
 #include "training/scenes/phrases.h"
+#include "training/scenes/things.h"
 #include "training/scenes/words.h"
 
 namespace arrcoc::scenes {
@@ -40,7 +41,8 @@ struct SignText {
 };
 
 SignText sign_text(Random& r) {
-  const std::string town = city(r, Land::us), number = std::to_string(r.between(2, 140));
+  const std::string town = city(r, Land::us), number = std::to_string(r.between(2, 140)),
+                    address = street(r, Land::us);
   switch (r.between(0, 11)) {
     case 0:
       return {"speed limit sign", {"SPEED", "LIMIT", std::to_string(r.between(2, 12) * 5 + 5)}};
@@ -49,7 +51,7 @@ SignText sign_text(Random& r) {
     case 2:
       return {"exit sign", {"EXIT " + std::to_string(r.between(1, 98)), upper(town)}};
     case 3:
-      return {"street sign", {title_case(lower(street(r, Land::us).substr(5)))}};
+      return {"street sign", {title_case(lower(address.substr(address.find(' ') + 1)))}};
     case 4:
       return {"shop sign", {shop(r, Land::us).substr(0, 22)}};
     case 5:
@@ -57,10 +59,11 @@ SignText sign_text(Random& r) {
               {"OPEN", std::to_string(r.between(6, 11)) + " AM - " +
                            std::to_string(r.between(3, 11)) + " PM"}};
     case 6:
-      return {"parking sign",
-              {r.pick({"PARKING", "NO PARKING"}), r.pick({"MAX ", "FROM "}) +
-                                                      std::to_string(r.between(1, 12)) +
-                                                      r.pick({" HOURS", " AM", " PM"})}};
+      return {
+          "parking sign",
+          {r.pick({"PARKING", "NO PARKING"}),
+           r.chance(0.5F) ? "MAX " + std::to_string(r.between(2, 12)) + " HOURS"
+                          : "FROM " + std::to_string(r.between(1, 12)) + r.pick({" AM", " PM"})}};
     case 7:
       return {"house number", {std::to_string(r.between(1, 980))}};
     case 8:
@@ -128,7 +131,7 @@ Sheet signs(Context& c) {
       if (what == "road sign")
         page.ask({"sign.distance",
                   {{"town", title_case(lower(runs[0].text))}},
-                  runs[1].text,
+                  figure(runs[1].text),
                   {runs[1]},
                   {runs[0].box},
                   Level::medium,
@@ -167,7 +170,8 @@ Sheet signs(Context& c) {
     page.cutout(page.item(box, cut.name), cut, r.chance(0.5F));
   }
   if (page.asks.empty()) return signs(c);
-  if (std::find(asked.begin(), asked.end(), std::string("speed limit sign")) == asked.end())
+  if (r.chance(0.3F) &&
+      std::find(asked.begin(), asked.end(), std::string("speed limit sign")) == asked.end())
     page.ask({"sign.limit", {}, "none", {}, {}, Level::simple, 0.3F});
   return sheet;
 }
@@ -391,15 +395,14 @@ Sheet zoo(Context& c) {
   const float W = static_cast<float>(w), H = static_cast<float>(h);
   page.canvas.gradient(0, 0, W, H * 0.5F, {160, 200, 230}, {200, 220, 200});
   page.canvas.gradient(0, H * 0.5F, W, H, {130, 160, 90}, {150, 130, 90});
-  std::vector<int> animals;
-  for (int i : c.library.usable(c.options.held_back))
-    if (c.library.cutouts()[static_cast<size_t>(i)].group == "animal") animals.push_back(i);
-  r.shuffle(animals);
   const int n = r.between(2, 4);
+  const auto animals = unlike_cutouts(c, static_cast<size_t>(n), "animal");
+  std::vector<std::string> present;
   const float cell = W / n;
   const Family& family = c.family(r.pick({"sans", "serif", "display"}));
   for (int i = 0; i < n && i < static_cast<int>(animals.size()); ++i) {
-    const Cutout& cut = c.library.cutouts()[static_cast<size_t>(animals[static_cast<size_t>(i)])];
+    const Cutout& cut = *animals[static_cast<size_t>(i)];
+    present.push_back(cut.name);
     const float s = std::floor(std::min(cell * 0.6F, H * 0.34F) * r.real(0.8F, 1.0F)),
                 x = std::floor(cell * (i + 0.5F) - s / 2), y = std::floor(H * 0.56F - s);
     const Run animal = page.item({x, y, x + s, y + s}, cut.name);
@@ -428,7 +431,7 @@ Sheet zoo(Context& c) {
     page.ask(
         {"zoo.home", {{"animal", cut.name}}, home, {home_run}, {animal.box}, Level::medium, 1});
     page.ask({"zoo.age",
-              {{"animal", r.chance(0.5F) ? cut.name : pet}},
+              {{"whom", r.chance(0.5F) ? "the " + cut.name : pet}},
               age,
               {age_run},
               {animal.box, pet_run.box},
@@ -461,10 +464,17 @@ Sheet zoo(Context& c) {
           page.text(px + 8, py + size * 6.9F, std::to_string(r.between(3, 30) * 10) + " g", fine);
       page.ask({"zoo.brand", {}, brand, {brand_run}, {}, Level::medium, 1});
       page.ask({"zoo.ingredient", {}, parts[0], {first}, {key.box}, Level::complex, 1.2F});
-      page.ask({"zoo.weight", {}, weight.text, {weight}, {brand_run.box}, Level::medium, 1});
+      page.ask(
+          {"zoo.weight", {}, figure(weight.text), {weight}, {brand_run.box}, Level::medium, 1});
     }
   }
-  page.ask({"zoo.name", {{"animal", "unicorn keeper"}}, "none", {}, {}, Level::medium, 0.2F});
+  page.ask({"zoo.name",
+            {{"animal", absent_cutout(c, present, "animal")}},
+            "none",
+            {},
+            {},
+            Level::medium,
+            0.3F});
   return sheet;
 }
 

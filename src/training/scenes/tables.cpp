@@ -179,7 +179,7 @@ Sheet table_page(Context& c) {
   Page& page = sheet.pages.back();
   const Color ink = mix({0, 0, 0}, {60, 60, 60}, r.unit());
   const Family& family = c.family(r.pick({"typewriter", "typewriter", "sans", "serif", "sans"}));
-  const float size = c.px(r.real(11.5F, portrait ? 16 : 24));
+  const float size = c.px(r.real(12.5F, portrait ? 17 : 26));
   const Style body = style(family, size, ink), strong = style(family, size, ink, Weight::bold);
   const Subject& subject = r.pick(subjects());
   List rows = subject.rows, columns = subject.columns;
@@ -396,7 +396,7 @@ Sheet invoice(Context& c) {
     const Run qty = page.text(q_x, y, std::to_string(n), body, Align::right);
     const Run unit = page.text(p_x, y, money(price, true), body, Align::right);
     const Run sum = page.text(a_x, y, money(price * n, true), body, Align::right);
-    page.ask({"receipt.price",
+    page.ask({n > 1 ? "receipt.line" : "receipt.price",
               {{"item", item}},
               money(price * n, true),
               {sum},
@@ -410,8 +410,8 @@ Sheet invoice(Context& c) {
               {name.box},
               Level::medium,
               1.5F / count});
-    page.ask({"table.cell",
-              {{"row", item}, {"col", "unit price"}},
+    page.ask({"receipt.unit",
+              {{"item", item}},
               money(price, true),
               {unit},
               {name.box},

@@ -1,0 +1,324 @@
+// arrcoc_vlm_gpu: time to the first token and peak memory of a vision-language model of a real
+// size with random weights, with all visual tokens and with a few, where only libtorch is
+// installed.
+//
+//   arrcoc_vlm_gpu [--config configs/qwen3_vl_2b.json] [--device cuda] [--dtype bfloat16]
+//                  [--sizes 1024,2048] [--budget 180] [--repeats 7] [--json FILE]
+//
+// Columns: "choose" is the work that picks the tokens (texture, scorers, allocator; CPU), "first
+// token" runs from the picture's bytes in main memory to the id of the first token (median),
+// "from pixels" the same from pixel values that are on the device already, which is what
+// tools/reference_vlm_gpu.py times. Memory: what libtorch had handed out at most, and how much of
+// that was not weights.
+#include <ATen/ATen.h>
+#include <torch/version.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "arrcoc/error.h"
+#include "arrcoc/hf.h"
+#include "arrcoc/realize.h"
+#include "models/hf/processor.h"
+#include "models/hf/vlm.h"
+
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 9)
+#include <c10/core/CachingDeviceAllocator.h>
+#define ARRCOC_DEVICE_MEMORY 1
+#else
+#define ARRCOC_DEVICE_MEMORY 0
+#endif
+
+namespace {
+
+using namespace arrcoc;
+using nlohmann::ordered_json;
+
+struct Arguments {
+  std::string config = "configs/qwen3_vl_2b.json";
+  std::string device = "cuda";
+  std::string dtype;
+  std::vector<int> sizes = {1024, 2048};
+  int budget = 180;
+  int repeats = 7;
+  std::string json;
+};
+
+[[noreturn]] void refuse(const std::string& why) { throw Error(ErrorCode::bad_argument, why); }
+
+int whole(const std::string& text) {
+  char* end = nullptr;
+  long value = std::strtol(text.c_str(), &end, 10);
+  if (text.empty() || *end != '\0' || value < 1 || value > 16384) {
+    refuse("'" + text + "' is not a whole number of 1 to 16384");
+  }
+  return static_cast<int>(value);
+}
+
+Arguments parse(int argc, char** argv) {
+  Arguments out;
+  for (int i = 1; i < argc; ++i) {
+    std::string name = argv[i];
+    if (i + 1 >= argc) refuse(name + " wants a value");
+    std::string value = argv[++i];
+    if (name == "--config") {
+      out.config = value;
+    } else if (name == "--device") {
+      out.device = value;
+    } else if (name == "--dtype") {
+      out.dtype = value;
+    } else if (name == "--budget") {
+      out.budget = whole(value);
+    } else if (name == "--repeats") {
+      out.repeats = whole(value);
+    } else if (name == "--json") {
+      out.json = value;
+    } else if (name == "--sizes") {
+      out.sizes.clear();
+      std::istringstream list(value);
+      for (std::string one; std::getline(list, one, ',');) out.sizes.push_back(whole(one));
+    } else {
+      refuse("unknown option " + name);
+    }
+  }
+  return out;
+}
+
+// Bytes that libtorch has handed out on the GPU; zeros elsewhere.
+class Memory {
+ public:
+  explicit Memory(const std::string& device) {
+#if ARRCOC_DEVICE_MEMORY
+    if (at::Device(device).is_cuda()) {
+      allocator_ = dynamic_cast<c10::DeviceAllocator*>(c10::GetAllocator(c10::kCUDA));
+      if (!allocator_) std::fprintf(stderr, "no memory statistics: unknown allocator\n");
+    }
+#endif
+    (void)device;
+  }
+  void reset() {
+#if ARRCOC_DEVICE_MEMORY
+    if (allocator_) allocator_->resetPeakStats(0);
+#endif
+  }
+  int64_t now() const { return read(false); }
+  int64_t peak() const { return read(true); }
+
+ private:
+  int64_t read(bool peak) const {
+#if ARRCOC_DEVICE_MEMORY
+    if (allocator_) {
+      auto stats = allocator_->getDeviceStats(0);
+      return peak ? stats.allocated_bytes[0].peak : stats.allocated_bytes[0].current;
+    }
+#endif
+    (void)peak;
+    return 0;
+  }
+#if ARRCOC_DEVICE_MEMORY
+  c10::DeviceAllocator* allocator_ = nullptr;
+#endif
+};
+
+// A smooth ground with three striped blocks, so that some places are worth a closer look.
+Picture scene(int side) {
+  at::Tensor ramp = at::arange(side, at::kFloat) / static_cast<double>(side);
+  at::Tensor ground = (ramp.unsqueeze(0) + ramp.unsqueeze(1)) * 60 + 80;
+  at::Tensor rgb = at::stack({ground, ground * 0.9, ground * 0.8});
+  const double blocks[3][4] = {
+      {0.1, 0.15, 0.2, 0.12}, {0.6, 0.2, 0.15, 0.2}, {0.35, 0.7, 0.25, 0.1}};
+  for (const auto& block : blocks) {
+    auto at = [&](double share) { return static_cast<int64_t>(share * side); };
+    at::Tensor stripes = (at::arange(at(block[2]), at::kFloat) * 0.8).sin() * 100 + 128;
+    rgb.narrow(2, at(block[0]), at(block[2])).narrow(1, at(block[1]), at(block[3])).copy_(stripes);
+  }
+  return make_picture(rgb.clamp(0, 255).to(at::kByte), "scene");
+}
+
+double milliseconds(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+  return took.count();
+}
+
+double median(const std::function<void()>& work, int repeats) {
+  for (int i = 0; i < 3; ++i) work();
+  std::vector<double> times;
+  for (int i = 0; i < repeats; ++i) times.push_back(milliseconds(work));
+  std::nth_element(times.begin(), times.begin() + repeats / 2, times.end());
+  return times[static_cast<size_t>(repeats / 2)];
+}
+
+class Bench {
+ public:
+  explicit Bench(const Arguments& arguments) : arguments_(arguments), memory_(arguments.device) {
+    model_ = hf::HfModel::random(arguments.config, {arguments.device, arguments.dtype});
+    weights_ = memory_.now();
+  }
+
+  int64_t weights() const { return weights_; }
+
+  std::vector<ordered_json> run(int side) {
+    const Picture picture = scene(side);
+    std::vector<ordered_json> rows;
+    const hf::Features all = model_->encode_image(picture);
+    rows.push_back(measure("native", picture, {},
+                           [&](const Allocation&) { return model_->encode_image(picture); }));
+    rows.back()["from_pixels_ms"] = from_pixels(picture);
+    rows.push_back(measure("prune", picture, "quadtree", [&](const Allocation& a) {
+      return model_->select(model_->encode_image(picture), a);
+    }));
+    rows.push_back(measure("patches", picture, "quadtree", [&](const Allocation& a) {
+      return model_->encode_patches(picture, a);
+    }));
+    if (model_->zoom_refusal().empty()) {
+      rows.push_back(measure("zoom", picture, "zoom",
+                             [&](const Allocation& a) { return model_->encode_zoom(picture, a); }));
+    }
+    for (ordered_json& row : rows) {
+      row["size"] = side;
+      row["native_tokens"] = all.native();
+      row["speedup"] =
+          rows[0]["first_token_ms"].get<double>() / row["first_token_ms"].get<double>();
+      row["speedup_with_choosing"] =
+          rows[0]["first_token_ms"].get<double>() /
+          (row["first_token_ms"].get<double>() + row["choose_ms"].get<double>());
+    }
+    return rows;
+  }
+
+ private:
+  using Look = std::function<hf::Features(const Allocation&)>;
+
+  // Each view between its marks, a few words before and a question's worth of words after.
+  std::vector<int64_t> prompt(const hf::Features& features) const {
+    const hf::ModelConfig& config = model_->vlm().config();
+    std::vector<int64_t> ids = {11, 12, 13, 14};
+    for (const hf::Features::View& view : features.views) {
+      if (config.vision_start >= 0) ids.push_back(config.vision_start);
+      ids.insert(ids.end(), static_cast<size_t>(view.rows * view.cols), config.image_token);
+      if (config.vision_end >= 0) ids.push_back(config.vision_end);
+    }
+    for (int64_t i = 0; i < 24; ++i) ids.push_back(20 + i);
+    return ids;
+  }
+
+  int64_t first_token(const hf::Features& features) const {
+    hf::GenerateOptions options;
+    options.max_new_tokens = 1;
+    return model_->generate(prompt(features), {features}, options).ids.front();
+  }
+
+  ordered_json measure(const char* mode, const Picture& picture, const std::string& allocator,
+                       const Look& look) {
+    Allocation allocation;
+    double choosing = 0;
+    if (!allocator.empty()) {
+      Options options = policy("saliency");
+      options.allocator = allocator;
+      options.budget = std::to_string(arguments_.budget);
+      options.allocate.token_pixels = model_->token_pixels();
+      const auto choose = [&] {
+        allocation = realize(picture, "What is written on the sign?", options).allocation;
+      };
+      choosing = median(choose, 5);
+    }
+    int64_t tokens = 0;
+    const auto work = [&] {
+      const hf::Features features = look(allocation);
+      tokens = features.size();
+      first_token(features);
+    };
+    ordered_json row;
+    row["mode"] = mode;
+    row["first_token_ms"] = median(work, arguments_.repeats);
+    row["choose_ms"] = choosing;
+    row["tokens"] = tokens;
+    memory_.reset();
+    work();
+    row["peak_bytes"] = memory_.peak();
+    row["peak_without_weights_bytes"] = memory_.peak() - weights_;
+    return row;
+  }
+
+  double from_pixels(const Picture& picture) const {
+    c10::InferenceMode guard;
+    const hf::Pixels pixels = model_->processor().process(picture.rgb);
+    hf::Features features = model_->encode_image(picture);
+    return median(
+        [&] {
+          hf::Visual visual = model_->vlm().encode(pixels.values, pixels.grid);
+          features.rows = visual.rows;
+          features.deepstack = visual.deepstack;
+          first_token(features);
+        },
+        arguments_.repeats);
+  }
+
+  Arguments arguments_;
+  Memory memory_;
+  std::shared_ptr<const hf::HfModel> model_;
+  int64_t weights_ = 0;
+};
+
+double megabytes(const ordered_json& bytes) { return bytes.get<double>() / 1e6; }
+
+void print(const ordered_json& row) {
+  char pixels[32] = "-";
+  if (row.contains("from_pixels_ms")) {
+    std::snprintf(pixels, sizeof pixels, "%.2f", row["from_pixels_ms"].get<double>());
+  }
+  std::printf("%5d  %-8s %6lld %10.1f %14.2f %12s %9.2f %11.0f %15.0f\n", row["size"].get<int>(),
+              row["mode"].get<std::string>().c_str(), row["tokens"].get<long long>(),
+              row["choose_ms"].get<double>(), row["first_token_ms"].get<double>(), pixels,
+              row["speedup"].get<double>(), megabytes(row["peak_bytes"]),
+              megabytes(row["peak_without_weights_bytes"]));
+}
+
+void run(const Arguments& arguments) {
+  Bench bench(arguments);
+  ordered_json report;
+  report["config"] = arguments.config;
+  report["device"] = arguments.device;
+  report["budget"] = arguments.budget;
+  report["repeats"] = arguments.repeats;
+  report["libtorch"] = TORCH_VERSION;
+  report["weights_bytes"] = bench.weights();
+  std::printf("%s on %s, weights %.0f MB\n", arguments.config.c_str(), arguments.device.c_str(),
+              static_cast<double>(bench.weights()) / 1e6);
+  std::printf("%5s  %-8s %6s %10s %14s %12s %9s %11s %15s\n", "size", "mode", "tokens", "choose ms",
+              "first token ms", "from pixels", "speed-up", "peak MB", "without weights");
+  for (int side : arguments.sizes) {
+    for (const ordered_json& row : bench.run(side)) {
+      print(row);
+      report["rows"].push_back(row);
+    }
+  }
+  if (arguments.json.empty()) {
+    std::printf("%s\n", report.dump().c_str());
+  } else {
+    std::ofstream(arguments.json) << report.dump(1) << "\n";
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    run(parse(argc, argv));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "arrcoc_vlm_gpu: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,43 @@
+#include <algorithm>
+#include <cmath>
+
+#include "answering/plan.h"
+
+namespace arrcoc::answering {
+
+namespace {
+
+constexpr float kShare = 0.25F;  // of the peak: leaves with less attention do not join
+
+bool touching(const Box& a, const Box& b) {
+  // Words of one line are a gap apart: half the smaller side counts as touching.
+  const float near = 0.5F * std::min({a.width(), a.height(), b.width(), b.height()});
+  return a.x0 - near < b.x1 && b.x0 - near < a.x1 && a.y0 < b.y1 && b.y0 < a.y1;
+}
+
+}  // namespace
+
+std::optional<Box> answer_box(const Allocation& allocation, const std::vector<float>& focus) {
+  const size_t n = std::min(focus.size(), allocation.leaves.size());
+  const auto peak = std::max_element(focus.begin(), focus.begin() + static_cast<int64_t>(n));
+  if (n == 0 || !(*peak > 0)) return std::nullopt;
+  std::vector<Box> boxes;
+  for (size_t i = 0; i < n; ++i)
+    boxes.push_back(attending::box_of(allocation.geometry, allocation.leaves[i]));
+  const auto first = static_cast<size_t>(peak - focus.begin());
+  Box out = boxes[first];
+  std::vector<bool> taken(n, false);
+  taken[first] = true;
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (size_t i = 0; i < n; ++i) {
+      if (taken[i] || focus[i] < kShare * *peak || !touching(out, boxes[i])) continue;
+      taken[i] = grew = true;
+      out = {std::min(out.x0, boxes[i].x0), std::min(out.y0, boxes[i].y0),
+             std::max(out.x1, boxes[i].x1), std::max(out.y1, boxes[i].y1)};
+    }
+  }
+  return out;
+}
+
+}  // namespace arrcoc::answering

@@ -1,0 +1,93 @@
+// Measuring policies on questions whose answers are known.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arrcoc/answering.h"
+#include "arrcoc/evaluation.h"
+#include "arrcoc/scenes.h"
+
+namespace arrcoc::answering {
+
+// Questions about one picture.
+struct Case {
+  evaluation::Item item;   // boxes in pixels of the picture; kind as in the suite or folder
+  std::string complexity;  // simple, medium, complex, or "" when nobody said
+  std::string reworded;    // the same question in other words, or ""
+};
+struct Group {
+  int number = 0;     // of all groups, from 0
+  std::string suite;  // or the folder's name
+  Picture picture;
+  std::vector<Case> cases;
+};
+// Gives groups one after the other, then nothing.
+using GroupSource = std::function<std::optional<Group>()>;
+
+// `limit` questions of each suite at most (0: all), in the suites' order. Error{not_found} for an
+// unknown suite, at once.
+GroupSource suite_groups(const std::vector<std::string>& suites, int limit);
+// Scenes that no suite and no training uses: `count` questions over the kinds that ask for text.
+GroupSource held_out_groups(int count);
+// Number of questions that suite_groups will give.
+size_t suite_questions(const std::vector<std::string>& suites, int limit);
+// Makes the groups of a source on a thread of its own, a few ahead.
+GroupSource ahead(GroupSource source);
+Picture picture_of(const scenes::Image& image, const std::string& name);
+
+// What one policy did with one question.
+struct Record {
+  int group = 0;
+  std::string policy, suite, kind, complexity;
+  std::string question, wanted, answer;
+  bool answered = false;  // false: nobody knows the right answer (no exact match, no anls)
+  bool right = false;
+  double anls = 0;
+  int boxes = 0;        // of the answer
+  double recall = -1;   // answer-region recall, mean over them; -1 without boxes
+  double lenient = -1;  // with alternates
+  double lift = 0;
+  int tokens = 0;
+  int64_t native_tokens = 0;
+  double milliseconds = 0;
+  double likelihood = 0, confidence = 0;
+  bool unsure = false;
+  double overlap = -1;   // of the answer's box: intersection over union; -1 without either
+  bool box_hit = false;  // its centre lies in an answer box
+};
+// `reply` without an answer (look only) counts as not answered.
+Record judge(const Group& group, const Case& one, const Reply& reply, bool read = true);
+
+// What the network made of the questions of a group, for policies that come after the first.
+using Opinions = std::vector<std::shared_ptr<const tiny::Opinion>>;
+
+// Asks one policy every question of the group. opinions (optional): filled when empty, used when
+// not, so that budgets are the same for all policies and the network looks once.
+std::vector<Record> measure(const Answerer& answerer, const Group& group, const AskOptions& options,
+                            Opinions* opinions = nullptr);
+// For a policy of arrcoc::policies(), without the model: only where the tokens go.
+std::vector<Record> measure_looking(const Group& group, const Options& options);
+
+struct Summary {
+  int questions = 0;
+  int answered = 0;  // of those, with a known answer
+  evaluation::Interval exact_match, anls;
+  evaluation::Interval recall;
+  int boxes = 0;
+  double mean_tokens = 0, lenient = 0, lift = 0;
+  int most_tokens = 0;
+  double p50 = 0, p95 = 0;  // milliseconds
+  double unsure = 0;        // share
+  double right_when_sure = 0;
+  double calibration_error = 0;  // expected, 10 bins
+  double box_hit = 0, overlap = 0;
+  double starved = 0;  // share of complex questions given fewer than 160 tokens
+};
+Summary summarise(const std::vector<const Record*>& records);
+
+}  // namespace arrcoc::answering

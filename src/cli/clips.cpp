@@ -1,0 +1,225 @@
+// arrcoc clips: how well the leaves follow a film, on generated clips or on frames with boxes; and
+// the fit of the temporal constants on generated clips.
+#include <ATen/ATen.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+#include "arrcoc/error.h"
+#include "arrcoc/scenes.h"
+#include "arrcoc/video.h"
+#include "cli/cli.h"
+#include "cli/watch.h"
+#include "temporal/films.h"
+
+namespace arrcoc::cli {
+
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+using temporal::Film;
+using temporal::Score;
+
+struct Clips {
+  std::string data;
+  std::string question = "the person crossing the street";
+  int count = scenes::kSuiteScenes;
+  uint64_t seed = 1;
+  bool fit = false;
+  bool json = false;
+};
+
+Picture picture_of(const scenes::Image& image) {
+  const at::Tensor pixels =
+      at::from_blob(const_cast<uint8_t*>(image.rgb.data()), {image.height, image.width, 3},
+                    at::TensorOptions().dtype(at::kByte));
+  return make_picture(pixels.permute({2, 0, 1}).contiguous());
+}
+
+// The boxes of a question that asks for everything say nothing about following.
+bool follows(const scenes::Scene& scene, size_t q) {
+  for (const scenes::Image& frame : scene.images) {
+    const double area = static_cast<double>(frame.width) * frame.height;
+    if (q < frame.targets.size() && frame.targets[q].area() > 0.25 * area) return false;
+  }
+  return true;
+}
+
+// A shot begins where what a question is about appears or goes, in clips that are cut.
+std::vector<bool> cuts_of(const scenes::Scene& scene) {
+  std::vector<bool> out(scene.images.size(), false);
+  if (scene.layout != "cut") return out;
+  for (size_t i = 1; i < out.size(); ++i)
+    for (size_t q = 0; q < scene.images[i].targets.size(); ++q)
+      if ((scene.images[i].targets[q].area() > 0) != (scene.images[i - 1].targets[q].area() > 0))
+        out[i] = true;
+  return out;
+}
+
+void add_films(const scenes::Scene& scene, const Options& options, std::vector<Film>& films) {
+  const std::vector<bool> cuts = cuts_of(scene);
+  for (size_t q = 0; q < scene.questions.size(); ++q) {
+    const bool boxes = follows(scene, q);
+    Film film;
+    for (size_t i = 0; i < scene.images.size(); ++i) {
+      const scenes::Image& image = scene.images[i];
+      film.add(picture_of(image), scene.questions[q].text, options,
+               boxes && q < image.targets.size() ? image.targets[q] : Box{}, cuts[i]);
+    }
+    films.push_back(std::move(film));
+  }
+}
+
+std::vector<Film> generated(const Clips& args, const Options& options) {
+  const auto assets = scenes::Assets::load(scenes::find_assets());
+  std::vector<Film> films;
+  Progress progress("clips", static_cast<size_t>(args.count));
+  for (int i = 0; i < args.count; ++i) {
+    scenes::Options making;
+    making.questions = scenes::kSuiteQuestions;
+    // Constants are fitted on seeds that no suite uses.
+    add_films(args.fit
+                  ? scenes::make(*assets, "clips", args.seed + static_cast<uint64_t>(i), making)
+                  : scenes::suite_scene(*assets, "clips", i),
+              options, films);
+    progress.step();
+  }
+  return films;
+}
+
+// boxes.jsonl: {"image", "box"} a line.
+Film measured(const Clips& args, const Options& options) {
+  const std::filesystem::path folder = args.data;
+  const std::string path = (folder / "boxes.jsonl").string();
+  std::ifstream in(path);
+  if (!in) throw Error(ErrorCode::not_found, "cannot read " + path);
+  Film film;
+  std::string text;
+  for (int number = 1; std::getline(in, text); ++number) {
+    try {
+      const json line = json::parse(text);
+      const json& b = line.at("box");
+      const Box box{b.at(0), b.at(1), b.at(2), b.at(3)};
+      film.add(media::load((folder / line.at("image").get<std::string>()).string()), args.question,
+               options, box, false);
+    } catch (const json::exception& e) {
+      throw Error(ErrorCode::bad_json, path + ":" + std::to_string(number) + ": " + e.what());
+    }
+  }
+  if (film.thumbs.empty()) throw Error(ErrorCode::not_found, path + " names no frames");
+  return film;
+}
+
+Score score_of(const std::vector<Film>& films, const temporal::Options& options, bool baselines) {
+  const auto flow = media::dis_flow();
+  const auto segments = media::slic_segments();
+  Score score;
+  for (const Film& film : films)
+    temporal::measure(film, options, flow.get(), segments.get(), baselines, score);
+  return score;
+}
+
+ordered_json to_json(const Score& s) {
+  return {
+      {"frames", s.frames},
+      {"boxes", s.boxes},
+      {"coverage", rounded(s.coverage())},
+      {"coverage_per_frame", rounded(s.coverage_alone())},
+      {"coverage_breadth_first", rounded(s.coverage_even())},
+      {"coherence", rounded(s.mean_coherence())},
+      {"coherence_least", rounded(s.least)},
+      {"pairs", s.pairs},
+      {"pairs_at_most_0.8", s.low},
+      {"cuts_f1", rounded(s.f1())},
+      {"cuts_found", s.hits},
+      {"cuts_false", s.false_cuts},
+      {"cuts_missed", s.missed},
+      {"tokens_per_frame", rounded(static_cast<double>(s.tokens) / std::max<int64_t>(1, s.frames))},
+      {"most_tokens", s.most},
+      {"close_looks", s.looks}};
+}
+
+// What a setting is worth: coverage, less what coherence lacks to a little more than its bar.
+double worth(const Score& s) {
+  return s.coverage() - 2 * std::max(0.0, 0.85 - s.mean_coherence()) -
+         0.5 * static_cast<double>(s.low) / static_cast<double>(std::max<int64_t>(1, s.pairs));
+}
+
+// One constant after the other over a short list of values, twice round: the surface is smooth.
+temporal::Options fitted(const std::vector<Film>& films, temporal::Options options) {
+  struct Knob {
+    const char* name;
+    float temporal::Tuning::*field;
+    std::vector<float> values;
+  };
+  const Knob knobs[] = {
+      {"decay", &temporal::Tuning::decay, {0.3F, 0.4F, 0.5F, 0.6F, 0.71F, 0.8F, 0.9F}},
+      {"boost", &temporal::Tuning::boost, {0, 0.25F, 0.5F, 1, 1.5F, 2, 3}},
+      {"even", &temporal::Tuning::even, {0, 0.25F, 0.5F, 0.75F}},
+      {"unexplained", &temporal::Tuning::unexplained, {0.005F, 0.01F, 0.02F, 0.04F, 0.08F}}};
+  double best = worth(score_of(films, options, false));
+  for (int round = 0; round < 2; ++round) {
+    for (const Knob& knob : knobs) {
+      for (float value : knob.values) {
+        temporal::Options tried = options;
+        tried.tuning.*knob.field = value;
+        const Score s = score_of(films, tried, false);
+        std::cerr << knob.name << " " << value << ": coverage " << rounded(s.coverage())
+                  << ", coherence " << rounded(s.mean_coherence()) << ", worth "
+                  << rounded(worth(s)) << "\n";
+        if (worth(s) > best + 1e-9) {
+          best = worth(s);
+          options = tried;
+        }
+      }
+    }
+  }
+  return options;
+}
+
+void clips(const Clips& args, const WatchFlags& flags) {
+  const Options options = flags.pipeline();
+  temporal::Options timing = flags.timing();
+  std::vector<Film> films;
+  if (args.data.empty()) {
+    films = generated(args, options);
+  } else {
+    films.push_back(measured(args, options));
+  }
+  ordered_json out;
+  if (args.fit) {
+    timing = fitted(films, timing);
+    const temporal::Tuning& t = timing.tuning;
+    out["fit"] = {{"decay", rounded(t.decay)},
+                  {"boost", rounded(t.boost)},
+                  {"even", rounded(t.even)},
+                  {"unexplained", rounded(t.unexplained)}};
+  }
+  out.update(to_json(score_of(films, timing, true)));
+  if (args.json) {
+    std::cout << out.dump() << "\n";
+    return;
+  }
+  for (const auto& [key, value] : out.items()) std::cout << key << "  " << value.dump() << "\n";
+}
+
+}  // namespace
+
+void add_clips(CLI::App& app) {
+  CLI::App* sub = app.add_subcommand(
+      "clips", "how well the leaves follow films: suite:clips, or frames with boxes");
+  auto args = std::make_shared<Clips>();
+  sub->add_option("--data", args->data, "folder with boxes.jsonl and its frames");
+  sub->add_option("--question", args->question, "with --data: what is asked");
+  sub->add_option("--count", args->count, "generated clips, at most 100 of the suite")
+      ->check(CLI::Range(1, scenes::kSuiteScenes));
+  sub->add_flag("--fit", args->fit, "choose the constants on clips that are not in the suite");
+  sub->add_option("--first-seed", args->seed, "with --fit: seed of the first clip");
+  sub->add_flag("--json", args->json, "print as JSON");
+  const WatchFlags flags(*sub);
+  sub->callback([args, flags] { clips(*args, flags); });
+}
+
+}  // namespace arrcoc::cli

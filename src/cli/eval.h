@@ -1,0 +1,41 @@
+// The parts of `arrcoc eval`, one file each.
+#pragma once
+
+#include "answering/measure.h"
+#include "cli/asking.h"
+
+namespace arrcoc::cli {
+
+// One policy over all questions.
+struct EvalRow {
+  std::string name;
+  answering::AskOptions options;
+  bool read = true;  // false: only where the tokens go
+  int limit = 0;     // questions of each suite at most; 0: all
+  std::vector<answering::Record> records;
+};
+
+// Do maps move with the question, and stay when only the wording changes?
+struct MapMoves {
+  double distinct = 0, reworded = 0;  // mean 1 - cosine
+  int pairs = 0, rewordings = 0;
+};
+
+// Every row on every question. `total`: questions, for the progress line.
+void measure_rows(const answering::GroupSource& source, size_t total, const std::string& what,
+                  std::vector<EvalRow>& rows, MapMoves* moves);
+
+nlohmann::ordered_json to_json(const answering::Summary& summary);
+// In all, by suite, kind, complexity and bucket of tokens.
+nlohmann::ordered_json to_json(const EvalRow& row);
+nlohmann::ordered_json to_json(const MapMoves& moves);
+std::string suite_table(const std::vector<EvalRow>& rows);
+
+// Fits calibration.json on held-out scenes and writes it into `folder`.
+void calibrate(const std::string& folder, int questions, bool json);
+// Answers of two folders of weights on the same questions.
+void compare_weights(const std::vector<std::string>& folders,
+                     const std::vector<std::string>& suites, int limit, const nlohmann::json& given,
+                     bool json);
+
+}  // namespace arrcoc::cli

@@ -1,0 +1,262 @@
+// arrcoc watch VIDEO|DIR|camera "QUESTION": tokens that follow a film, and an answer at the end.
+#include "cli/watch.h"
+
+#include <chrono>
+#include <iostream>
+
+#include "arrcoc/error.h"
+#include "arrcoc/tiny.h"
+#include "arrcoc/video.h"
+
+namespace arrcoc::cli {
+
+namespace {
+
+using media::Video;
+using media::VideoFrame;
+using nlohmann::ordered_json;
+using temporal::Step;
+
+struct Watch {
+  std::string source;
+  std::string question;
+  std::string answer = "end";
+  std::string video;
+  std::string timeline;
+  int64_t max_frames = 0;
+  int64_t clip_budget = 0;
+  double rate = 0;
+  bool json = false;
+};
+
+class Clock {
+ public:
+  void start() { from_ = std::chrono::steady_clock::now(); }
+  void stop() { sum_ += std::chrono::steady_clock::now() - from_; }
+  double milliseconds() const { return std::chrono::duration<double, std::milli>(sum_).count(); }
+
+ private:
+  std::chrono::steady_clock::time_point from_;
+  std::chrono::steady_clock::duration sum_{};
+};
+
+// An answer from one frame's tokens.
+struct Reply {
+  int64_t frame = 0;
+  int tokens = 0;
+  tiny::Answer answer;
+};
+
+ordered_json to_json(const Reply& reply) {
+  return {{"frame", reply.frame},
+          {"text", reply.answer.text},
+          {"confidence", rounded(reply.answer.confidence)},
+          {"tokens", reply.tokens}};
+}
+
+std::string to_text(const Reply& reply) {
+  return "answer     " + (reply.answer.text.empty() ? "(nothing)" : reply.answer.text) +
+         "  (frame " + std::to_string(reply.frame) + ", " + std::to_string(reply.tokens) +
+         " tokens, confidence " + std::to_string(rounded(reply.answer.confidence)) + ")";
+}
+
+class Session {
+ public:
+  Session(const Watch& args, const WatchFlags& flags, const media::LoadOptions& load)
+      : args_(args),
+        options_(flags.pipeline()),
+        on_canvas_(flags.canvas_given()),
+        video_(Video::open(args.source, load)),
+        realizer_(timing(flags), media::dis_flow(), media::slic_segments()) {
+    if (args.answer != "none") model_ = tiny::installed();
+    if (!args.video.empty())
+      writer_ = std::make_unique<media::VideoWriter>(args.video, video_.fps());
+  }
+
+  void run() {
+    while (args_.max_frames == 0 || frames_ < args_.max_frames) {
+      decoding_.start();
+      const std::optional<VideoFrame> frame = video_.read();
+      decoding_.stop();
+      if (!frame) break;
+      take(*frame);
+    }
+    if (frames_ == broken_)
+      throw Error(ErrorCode::bad_image, "no frame of " + args_.source + " could be read: " + why_);
+    finish();
+  }
+
+ private:
+  temporal::Options timing(const WatchFlags& flags) const {
+    temporal::Options out = flags.timing();
+    out.interest = temporal::interest_in(parse_query(args_.question));
+    if (args_.rate > 0) out.means.rate = std::min<double>(args_.rate, out.means.most);
+    if (args_.clip_budget > 0) {
+      out.means.total = args_.clip_budget;
+      int64_t frames = video_.expected();
+      if (args_.max_frames > 0)
+        frames = frames > 0 ? std::min(frames, args_.max_frames) : args_.max_frames;
+      if (frames == 0)
+        throw Error(ErrorCode::bad_argument,
+                    "--clip-budget needs --max-frames here: " + args_.source +
+                        " does not say how long it is; --rate works without");
+      out.means.rate =
+          std::min<double>(out.means.most, static_cast<double>(args_.clip_budget) / frames);
+    }
+    return out;
+  }
+
+  void take(const VideoFrame& frame) {
+    ++frames_;
+    allocating_.start();
+    Step step = frame.broken().empty() ? realized(frame) : realizer_.missing(frame.broken());
+    allocating_.stop();
+    std::optional<Reply> reply;
+    if (!frame.broken().empty()) {
+      ++broken_;
+      why_ = frame.broken();
+    } else {
+      reply = answered(frame, step);
+    }
+    cuts_ += step.cut;
+    timeline_.add(step);
+    if (writer_) writer_->write(media::draw_step(frame, step));
+    if (args_.json) {
+      std::cout << line(frame, step, reply).dump() << "\n" << std::flush;
+    } else {
+      say(step, reply);
+    }
+  }
+
+  Step realized(const VideoFrame& frame) {
+    const Geometry geometry = temporal::geometry_of(frame.width(), frame.height(), options_);
+    return realizer_.step(frame.thumb(), geometry, [&] {
+      return temporal::look_at(frame.picture(), args_.question, options_);
+    });
+  }
+
+  // A frame is kept when it is the most relevant so far; a later one wins a tie.
+  std::optional<Reply> answered(const VideoFrame& frame, const Step& step) {
+    if (!model_) return std::nullopt;
+    if (!best_ || step.strength >= best_->second.strength) best_.emplace(frame, step);
+    const bool event = step.frame == 0 || step.cut;
+    if (args_.answer != "events" || !event) return std::nullopt;
+    return reply(frame, step.frame);
+  }
+
+  // The frame is looked at once more in full and read with --budget tokens (180 without).
+  Reply reply(const VideoFrame& frame, int64_t number) const {
+    Options options = options_;
+    options.frame = policy(options.policy).frame;
+    options.canvas = on_canvas_ ? options.canvas : 0;
+    const Realization seen = realize(frame.picture(), args_.question, options);
+    if (seen.tokens.size() == 0)
+      throw Error(ErrorCode::unsupported, "the bundled model reads leaves, allocator '" +
+                                              options.allocator + "' gives none");
+    return {number, seen.allocation.tokens(),
+            model_->answer(seen.tokens, seen.allocation.geometry, seen.query.text)};
+  }
+
+  ordered_json line(const VideoFrame& frame, const Step& step,
+                    const std::optional<Reply>& reply) const {
+    ordered_json out;
+    out["frame"] = step.frame;
+    out["tokens"] = step.tokens;
+    out["coherence"] = step.coherence ? ordered_json(rounded(*step.coherence)) : nullptr;
+    out["cut"] = step.cut;
+    out["motion"] = rounded(step.motion.empty() ? 0 : mean(step.motion));
+    out["looked"] = step.looked;
+    const Allocation& a = step.allocation;
+    if (on_canvas_) out["canvas"] = {{"width", a.geometry.width}, {"height", a.geometry.height}};
+    // In pixels of the input, but for a canvas that was asked for.
+    const double scale = on_canvas_ || frame.width() == 0
+                             ? shown_scale_
+                             : static_cast<double>(frame.width()) / a.geometry.width;
+    shown_scale_ = scale;
+    auto leaves = ordered_json::array();
+    for (const Leaf& leaf : a.leaves) {
+      const double side = static_cast<double>(Geometry::side(leaf.level)) * scale;
+      leaves.push_back({{"x", leaf.col * side},
+                        {"y", leaf.row * side},
+                        {"size", side},
+                        {"level", leaf.level},
+                        {"relevance", rounded(leaf.relevance)}});
+    }
+    out["leaves"] = std::move(leaves);
+    if (reply) out["answer"] = to_json(*reply);
+    if (!step.notes.empty()) out["notes"] = step.notes;
+    return out;
+  }
+
+  void say(const Step& step, const std::optional<Reply>& reply) const {
+    for (const std::string& note : step.notes)
+      std::cout << "frame " << step.frame << "  note: " << note << "\n";
+    if (step.cut) std::cout << "frame " << step.frame << "  cut\n";
+    if (reply) std::cout << to_text(*reply) << "\n";
+  }
+
+  void finish() {
+    std::optional<Reply> last;
+    if (args_.answer == "end" && best_) last = reply(best_->first, best_->second.frame);
+    if (writer_) writer_->finish();
+    if (!args_.timeline.empty()) media::write_png(args_.timeline, timeline_.draw());
+    const std::string ending = args_.max_frames > 0 ? "" : video_.ending();
+    if (args_.json) {
+      // One line a frame on standard output; what concerns the whole film goes beside it.
+      if (last) std::cerr << ordered_json{{"answer", to_json(*last)}}.dump() << "\n";
+      if (!ending.empty()) std::cerr << "arrcoc: note: " << ending << "\n";
+      return;
+    }
+    const auto n = static_cast<double>(frames_);
+    std::cout << args_.source << "\nquestion   " << args_.question << "\nframes     " << frames_
+              << (broken_ > 0 ? ", " + std::to_string(broken_) + " of them broken" : "") << ", "
+              << cuts_ << (cuts_ == 1 ? " cut" : " cuts") << "\ntokens     " << realizer_.spent()
+              << " in all, " << rounded(static_cast<double>(realizer_.spent()) / n)
+              << " a frame\nlooks      " << realizer_.close_looks() << " close ones\ntime       "
+              << rounded(decoding_.milliseconds() / n) << " ms decoding, "
+              << rounded(allocating_.milliseconds() / n) << " ms allocating a frame\n";
+    if (last) std::cout << to_text(*last) << "\n";
+    if (!ending.empty()) std::cout << "note       " << ending << "\n";
+  }
+
+  const Watch& args_;
+  Options options_;
+  bool on_canvas_;
+  Video video_;
+  temporal::Realizer realizer_;
+  std::shared_ptr<const tiny::TinyModel> model_;
+  std::unique_ptr<media::VideoWriter> writer_;
+  media::Timeline timeline_;
+  std::optional<std::pair<VideoFrame, Step>> best_;
+  Clock decoding_, allocating_;
+  int64_t frames_ = 0, broken_ = 0, cuts_ = 0;
+  std::string why_;
+  mutable double shown_scale_ = 1;
+};
+
+}  // namespace
+
+void add_watch(CLI::App& app) {
+  CLI::App* sub = app.add_subcommand("watch", "tokens that follow a film, and an answer");
+  auto args = std::make_shared<Watch>();
+  sub->add_option("source", args->source, "video file, folder of pictures, camera or camera:N")
+      ->required();
+  sub->add_option("question", args->question, "what is asked")->required();
+  sub->add_option("--answer", args->answer,
+                  "end (from the most relevant frame), events (at the start and at cuts), none")
+      ->check(CLI::IsMember({"end", "events", "none"}));
+  sub->add_option("--max-frames", args->max_frames, "stop after so many frames")
+      ->check(CLI::PositiveNumber);
+  sub->add_option("--clip-budget", args->clip_budget, "tokens for the whole film")
+      ->check(CLI::PositiveNumber);
+  sub->add_option("--rate", args->rate, "tokens a frame on average; --budget is the most")
+      ->check(CLI::PositiveNumber);
+  sub->add_option("--video", args->video, "write the annotated film (.mp4, .mkv, .mov, .avi)");
+  sub->add_option("--timeline", args->timeline, "write tokens, motion and cuts over time (PNG)");
+  sub->add_flag("--json", args->json, "one line a frame: frame, tokens, coherence, cut, leaves");
+  const WatchFlags flags(*sub);
+  auto load = add_load_flags(*sub);
+  sub->callback([args, flags, load] { Session(*args, flags, *load).run(); });
+}
+
+}  // namespace arrcoc::cli

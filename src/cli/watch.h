@@ -1,0 +1,27 @@
+// Flags that `watch` and `clips` share: what looks, and how time is dealt with.
+#pragma once
+
+#include "arrcoc/temporal.h"
+#include "cli/cli.h"
+
+namespace arrcoc::cli {
+
+void add_watch(CLI::App& app);
+
+class WatchFlags {
+ public:
+  explicit WatchFlags(CLI::App& app);
+  // What a close look runs. Without flags: the realizer on frames of 512 pixels, tokens on a canvas
+  // of 1024.
+  Options pipeline() const;
+  // True when the user named a canvas: leaves are then told in its pixels.
+  bool canvas_given() const;
+  temporal::Options timing() const;
+
+ private:
+  OptionFlags options_;
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace arrcoc::cli

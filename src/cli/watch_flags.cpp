@@ -1,0 +1,54 @@
+#include "arrcoc/error.h"
+#include "cli/watch.h"
+
+namespace arrcoc::cli {
+
+struct WatchFlags::State {
+  temporal::Options timing = temporal::defaults();
+};
+
+WatchFlags::WatchFlags(CLI::App& app)
+    : options_(app, "realizer"), state_(std::make_shared<State>()) {
+  temporal::Tuning& t = state_->timing.tuning;
+  const auto share = [&](const char* name, float& field, const char* help) {
+    app.add_option(name, field, help)->check(CLI::Range(0.0, 1.0))->group("Time");
+  };
+  share("--decay", t.decay, "share of the map before");
+  app.add_option("--boost", t.boost, "added where things move")
+      ->check(CLI::Range(0.0, 10.0))
+      ->group("Time");
+  share("--even", t.even, "pull of a cell to the mean of its superpixel");
+  share("--unexplained", t.unexplained, "changed share that asks for a close look");
+  app.add_option("--refresh", t.refresh, "frames between close looks where nothing asks for one")
+      ->check(CLI::Range(1, 1000000))
+      ->group("Time");
+}
+
+Options WatchFlags::pipeline() const {
+  Options out = options_.options();
+  const Options plain = policy(out.policy);
+  if (out.frame == plain.frame) out.frame = 512;
+  if (out.canvas == 0) out.canvas = 1024;
+  return out;
+}
+
+bool WatchFlags::canvas_given() const { return options_.options().canvas != 0; }
+
+temporal::Options WatchFlags::timing() const {
+  const Options options = options_.options();
+  temporal::Options out = state_->timing;
+  out.allocator = options.allocator;
+  const float finest = out.allocate.finest_weight;
+  out.allocate = options.allocate;
+  if (options.allocate.finest_weight == AllocateOptions{}.finest_weight)
+    out.allocate.finest_weight = finest;
+  if (options.budget != Options{}.budget) {
+    Relevance nothing;
+    nothing.map = {1, 1, 1, 1, {0}};
+    out.means.most = attending::budget(nothing, parse_query("budget"), options.budget).tokens;
+    out.means.rate = out.means.most;
+  }
+  return out;
+}
+
+}  // namespace arrcoc::cli

@@ -1,0 +1,117 @@
+// Pages that the caller keeps, and several questions answered at once.
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+
+#include "arrcoc/error.h"
+#include "arrcoc/knowing.h"
+#include "arrcoc/realizing.h"
+#include "models/tiny/state.h"
+
+namespace arrcoc::tiny {
+
+struct SeenPage {
+  PageFeatures features;
+  Map shape;
+};
+
+namespace {
+
+Look look_of(const std::vector<Reading>& readings, const PackedTokens& packed,
+             std::vector<bool>& shortened) {
+  std::vector<std::string> questions;
+  for (const Reading& reading : readings) questions.push_back(reading.question);
+  const int64_t q = packed.mask.size(0), n = packed.mask.size(1);
+  Look look;
+  look.question = symbols_tensor(questions, &shortened);
+  look.extent = at::empty({q, 2}, at::kFloat);
+  for (int64_t i = 0; i < q; ++i) {
+    look.extent[i][0] = readings[static_cast<size_t>(i)].geometry.width;
+    look.extent[i][1] = readings[static_cast<size_t>(i)].geometry.height;
+  }
+  look.patches = packed.around.permute({0, 1, 3, 4, 2}).reshape({q, n, -1});
+  look.centre = packed.centre * look.extent.unsqueeze(1);
+  look.scale = packed.scale;
+  look.relevance = packed.relevance;
+  look.real = packed.mask;
+  return look;
+}
+
+PackedTokens packed_of(const std::vector<Reading>& readings) {
+  std::vector<TokenSequence> sequences;
+  for (const Reading& reading : readings) {
+    if (reading.tokens == nullptr || reading.tokens->size() == 0)
+      throw Error(ErrorCode::bad_argument, "there are no tokens to read an answer from");
+    sequences.push_back(*reading.tokens);
+  }
+  return realizing::pack(sequences);
+}
+
+void judge_quality(const Memory& memory, const Look& look, std::vector<Answer>& answers) {
+  for (size_t i = 0; i < answers.size(); ++i) {
+    const int64_t row = static_cast<int64_t>(i);
+    const Tensor q = memory.quality[row].masked_select(look.real[row]);
+    answers[i].quality = q.mean().item<float>();
+    answers[i].quality_spread = q.std(false).item<float>();
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const SeenPage> TinyModel::see(const Picture& picture, const Tensor& frame) const {
+  at::NoGradGuard no_grad;
+  return std::make_shared<const SeenPage>(
+      SeenPage{state_->read(frame), knowing::map_shape(picture, frame, kCellHeight)});
+}
+
+Opinion TinyModel::look(const SeenPage& page, std::string_view question) const {
+  at::NoGradGuard no_grad;
+  return state_->judge(page.features, page.shape, {std::string(question)}).front();
+}
+
+int64_t TinyModel::bytes(const SeenPage& page) {
+  const PageFeatures& f = page.features;
+  int64_t sum = 0;
+  for (const Tensor* t : {&f.words, &f.text, &f.row_mask, &f.column_mask})
+    sum += static_cast<int64_t>(t->nbytes());
+  return sum;
+}
+
+std::vector<Answer> TinyModel::answer(
+    const std::vector<Reading>& readings,
+    const std::function<void(size_t, const std::string&)>& on_text) const {
+  if (readings.empty()) return {};
+  at::NoGradGuard no_grad;
+  const PackedTokens packed = packed_of(readings);
+  std::vector<bool> shortened;
+  const Look look = look_of(readings, packed, shortened);
+  std::vector<Answer> answers(readings.size());
+  const Tensors& w = state_->weights.answerer;
+  Memory memory = state_->answerer.encode(w, look, at::kFloat);
+  if (!memory.states.isfinite().all().item<bool>()) {
+    memory = state_->answerer.encode(w, look, at::kFloat, false);
+    for (Answer& answer : answers) answer.adapter_bypassed = true;
+  }
+  judge_quality(memory, look, answers);
+  Answerer::OnSymbol hear;
+  if (on_text)
+    hear = [&](int64_t which, uint8_t symbol) {
+      on_text(static_cast<size_t>(which), decode({symbol}));
+    };
+  const auto written =
+      state_->answerer.write_greedy(w, memory, kMaxAnswer, packed.mask.size(1), hear);
+  for (size_t i = 0; i < answers.size(); ++i) {
+    Answer& answer = answers[i];
+    answer.text = decode(written.symbols[i]);
+    answer.probabilities = written.probabilities[i];
+    answer.shortened = shortened[i];
+    answer.focus.assign(written.focus[i].begin(), written.focus[i].begin() + packed.lengths[i]);
+    double product = 1;
+    for (float p : answer.probabilities) product *= p;
+    answer.confidence = static_cast<float>(product);
+  }
+  return answers;
+}
+
+}  // namespace arrcoc::tiny

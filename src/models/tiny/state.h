@@ -1,0 +1,40 @@
+// What a TinyModel holds.
+#pragma once
+
+#include <list>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "models/tiny/files.h"
+
+namespace arrcoc::tiny {
+
+struct RememberedPage {
+  uint64_t hash = 0;
+  int64_t height = 0, width = 0;  // of the frame
+  PageFeatures features;          // without `cells`, which only training needs
+};
+
+struct TinyModel::State {
+  explicit State(Bundle bundle)
+      : weights(std::move(bundle)), realizer(weights.shape), answerer(weights.shape) {}
+  PageFeatures read(const Tensor& frame) const;
+  // Remembered; known (optional): whether it was already.
+  PageFeatures page(const Picture& picture, const Tensor& frame, bool* known = nullptr);
+  std::vector<Opinion> judge(const PageFeatures& page, const Map& shape,
+                             const std::vector<std::string>& questions) const;
+
+  Bundle weights;
+  RealizerNet realizer;
+  Answerer answerer;
+  std::mutex mutex;
+  std::list<RememberedPage> pages;  // latest first
+};
+
+// Symbols of all questions, padded to the longest: [Q,T]. Error{bad_argument} when nothing is left
+// of one.
+Tensor symbols_tensor(const std::vector<std::string>& questions,
+                      std::vector<bool>* shortened = nullptr);
+
+}  // namespace arrcoc::tiny

@@ -1,0 +1,133 @@
+// Pictures and questions in, answers out: the bundled model behind a queue.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "arrcoc/realize.h"
+#include "arrcoc/serving.h"
+#include "arrcoc/tiny.h"
+#include "serving/http.h"
+#include "serving/metrics.h"
+#include "serving/picture_cache.h"
+#include "serving/workers.h"
+
+namespace arrcoc::serving {
+
+struct Question {
+  SeenRef picture;
+  std::string text;
+  std::string policy;
+  std::string budget;     // number, level, rule or "learned"
+  int sharers = 1;        // pictures that share the budget
+  int passes = 1;         // looks, at most; all of them together stay below the budget
+  bool answer = true;     // false: only look
+  std::string allocator;  // "": the policy's
+  int token_pixels = 0;   // zoom
+};
+
+struct Pass {
+  Allocation allocation;
+  std::string answer;
+  double confidence = 0;
+};
+
+struct Outcome {
+  tiny::Answer answer;  // of the pass that was surest
+  size_t best = 0;      // that pass
+  std::vector<Pass> passes;
+  Relevance relevance;  // of the first look
+  Budget budget;        // for all passes
+  int64_t kept = 0, native = 0;
+  std::vector<Stage> stages;
+  std::vector<std::string> fallbacks;
+  const Allocation& allocation() const { return passes[best].allocation; }
+};
+
+// One question on its way. Several clients may wait for one job.
+class Job {
+ public:
+  explicit Job(Question question) : question_(std::move(question)) {}
+  const Question& question() const { return question_; }
+  enum class Progress { waiting, more, done };
+  // Blocks until there is more text than `known` bytes, or the end, or `until`. Rethrows what went
+  // wrong.
+  Progress wait(size_t known, Clock::time_point until, std::string& text) const;
+  // Only after the end.
+  std::shared_ptr<const Outcome> outcome() const { return outcome_; }
+
+ private:
+  friend class Engine;
+
+  Question question_;
+  std::string key_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  std::string text_;
+  bool done_ = false;
+  std::exception_ptr problem_;
+  std::shared_ptr<Outcome> outcome_ = std::make_shared<Outcome>();
+  std::atomic<int> listeners_{0};  // grows only under the engine's mutex
+  // work in progress
+  Map relevance_;  // what later passes still look for
+  TokenSequence tokens_;
+  int left_ = 0;  // tokens of the budget
+};
+
+// A client's hold on a job; a job that nobody holds any more is dropped when its turn comes.
+using Ticket = std::shared_ptr<Job>;
+
+class Engine {
+ public:
+  Engine(const Options& options, Metrics& metrics, std::shared_ptr<const tiny::TinyModel> model);
+  ~Engine();
+
+  // Decodes and looks at a picture, or finds it in the cache. ApiError{429} when the queue is full,
+  // {504} at the deadline, Error of media::decode.
+  SeenRef see(const std::vector<uint8_t>& bytes, Clock::time_point deadline);
+  // ApiError{429}.
+  Ticket ask(Question question);
+
+  const tiny::TinyModel& model() const { return *model_; }
+  const Drift& drift() const { return drift_; }
+  int64_t cache_bytes() const { return cache_.bytes(); }
+  size_t waiting() const { return workers_.waiting(); }
+  void stop() { workers_.stop(); }
+
+ private:
+  using JobRef = std::shared_ptr<Job>;
+  void require_room() const;
+  SeenRef read(const std::vector<uint8_t>& bytes, const std::string& key);
+  void look(const JobRef& job);
+  void look_first(Job& job);
+  void cut(Job& job);
+  void answer(std::vector<JobRef> batch);
+  void answer_together(const std::vector<JobRef>& batch);
+  void take(const JobRef& job, tiny::Answer answer);
+  void finish(Job& job, std::exception_ptr problem);
+  // True when nobody waits any more; from then on nobody can join either.
+  bool dropped(const Job& job);
+  void forget(const Job& job);  // under mutex_
+  void lap(Job& job, const char* stage, Clock::time_point since);
+
+  const Options options_;
+  Metrics& metrics_;
+  std::shared_ptr<const tiny::TinyModel> model_;
+  PictureCache cache_;
+  Drift drift_;
+  std::mutex mutex_;
+  std::map<std::string, std::weak_ptr<Job>> running_;  // for equal questions at the same time
+  Workers<JobRef> workers_;                            // last: its threads use all of the above
+};
+
+// One thread a product: several requests run side by side, and threads of OpenBLAS or OpenMP that
+// wait for each other on busy cores cost up to thirty times. For the whole process.
+void limit_math_threads();
+
+}  // namespace arrcoc::serving

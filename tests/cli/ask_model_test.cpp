@@ -1,0 +1,139 @@
+// arrcoc ask --model: a Hugging Face folder answers, with few tokens or all.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/process.h"
+#include "hf/small_folder.h"
+
+using namespace arrcoc::test;
+using nlohmann::json;
+
+namespace {
+
+const std::string kGoldens = std::string(ARRCOC_TEST_DATA) + "/goldens";
+const std::string kPicture = kGoldens + "/processors/img1.png";
+
+// A random checkpoint with its tokenizer, as it would come from the hub.
+std::string make_model(const Folder& folder, const std::string& family) {
+  namespace support = arrcoc::testing_support;
+  const std::string model = folder / family;
+  std::ofstream(folder / "config.json") << support::small_config(kGoldens, family).dump();
+  const Outcome made = run_arrcoc("models init --config " + (folder / "config.json") + " --out " +
+                                  model + " --dtype float32 --seed 1");
+  EXPECT_EQ(made.code, 0) << made.err;
+  std::ofstream(model + "/tokenizer.json") << support::small_tokenizer(kGoldens, family).dump();
+  return model;
+}
+
+Outcome ask(const std::string& model, const std::string& rest) {
+  return run_arrcoc("ask --model " + model + " --max-new-tokens 6 " + rest);
+}
+
+json turns_of(const Outcome& o) {
+  EXPECT_EQ(o.code, 0) << o.err;
+  return json::parse(o.out)["turns"];
+}
+
+TEST(AskModel, EveryModeAnswersWithinTheBudgetAndTheSameWayTwice) {
+  Folder folder;
+  const std::string model = make_model(folder, "qwen3_vl");
+  for (const char* mode : {"native", "prune", "patches", "zoom"}) {
+    const std::string line = kPicture +
+                             " 'Where is the red car?' --json --budget 16 --policy "
+                             "saliency --mode " +
+                             mode;
+    const Outcome first = ask(model, line);
+    const json turn = turns_of(first)[0];
+    const bool native = std::string(mode) == "native";
+    EXPECT_EQ(turn["mode"], mode);
+    EXPECT_GT(turn["tokens"], 0);
+    if (native) {
+      EXPECT_EQ(turn["tokens"], turn["native_tokens"]);
+    } else {
+      EXPECT_LE(turn["tokens"], 16);
+    }
+    EXPECT_EQ(turn["ids"].size(), 6U);
+    ASSERT_EQ(turn["probabilities"].size(), 6U);
+    for (const json& p : turn["probabilities"]) EXPECT_TRUE(p > 0 && p <= 1);
+    const json attention = turn["pictures"][0]["attention"];
+    EXPECT_EQ(attention["values"].size(),
+              attention["rows"].get<size_t>() * attention["cols"].get<size_t>());
+    EXPECT_GT(attention["largest"], 0);
+    json again =
+        turns_of(run_arrcoc("--threads 1 ask --model " + model + " --max-new-tokens 6 " + line))[0];
+    EXPECT_EQ(again["ids"], turn["ids"]);
+    EXPECT_EQ(again["answer"], turn["answer"]);
+  }
+}
+
+TEST(AskModel, SeveralPicturesAndFurtherQuestionsShareOneConversation) {
+  Folder folder;
+  const std::string model = make_model(folder, "qwen2_5_vl");
+  const json turns =
+      turns_of(ask(model, kPicture + " " + kGoldens +
+                              "/processors/img0.png 'Compare them' --then 'Which is "
+                              "older?' --then 'Why?' --json --budget 30 --mode prune "
+                              "--relevance attention"));
+  ASSERT_EQ(turns.size(), 3U);
+  for (const json& turn : turns) {
+    EXPECT_EQ(turn["pictures"].size(), 2U);
+    EXPECT_LE(turn["tokens"], 30);
+  }
+  EXPECT_EQ(turns[1]["question"], "Which is older?");
+  EXPECT_GT(turns[2]["prompt_tokens"], turns[1]["prompt_tokens"]);
+  EXPECT_NE(turns[0]["pictures"][0]["relevance"], turns[1]["pictures"][0]["relevance"]);
+}
+
+TEST(AskModel, SamplesBySeedAndReadsTheRelevanceOfASecondModel) {
+  Folder folder;
+  const std::string model = make_model(folder, "llava");
+  const std::string clip = make_model(folder, "clip");
+  const std::string line = kPicture +
+                           " 'A red car' --json --budget 9 --mode patches --relevance "
+                           "clip --relevance-model " +
+                           clip + " --temperature 2 --top-p 0.9 --seed ";
+  const json first = turns_of(ask(model, line + "3"));
+  EXPECT_LE(first[0]["tokens"], 9);
+  EXPECT_EQ(first[0]["ids"], turns_of(ask(model, line + "3"))[0]["ids"]);
+  EXPECT_NE(first[0]["ids"], turns_of(ask(model, line + "4"))[0]["ids"]);
+}
+
+TEST(AskModel, DrawsWhereItLooked) {
+  Folder folder;
+  const std::string model = make_model(folder, "qwen2_vl");
+  for (const char* mode : {"native", "zoom"}) {
+    const std::string map = folder / (std::string(mode) + ".png");
+    const Outcome o = ask(model, kPicture + " 'Where?' --policy saliency --budget 12 --mode " +
+                                     mode + " --heatmap " + map);
+    EXPECT_EQ(o.code, 0) << o.err;
+    EXPECT_GT(std::filesystem::file_size(map), 100U);
+    EXPECT_NE(o.err.find("visual tokens"), std::string::npos) << o.err;
+  }
+}
+
+TEST(AskModel, BadUsageIsOneLine) {
+  Folder folder;
+  const std::string model = make_model(folder, "ovis2");
+  const std::string plain = kPicture + " 'Where?' --policy saliency ";
+  auto refused = [&](const Outcome& o, const std::string& why) {
+    EXPECT_NE(o.code, 0) << why;
+    EXPECT_NE(o.err.find(why), std::string::npos) << o.err;
+    EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
+    EXPECT_TRUE(o.out.empty()) << o.out;
+  };
+  refused(ask(model, plain + "--mode zoom"), "always spends the same number of tokens");
+  refused(ask(model, plain + "--mode blur"), "unknown mode 'blur'");
+  refused(ask(model, plain + "--relevance clip"), "CLIP or SigLIP");
+  refused(ask(model, plain + "--device warp"), "unknown device 'warp'");
+  refused(ask(model, plain + "--dtype int3"), "unknown dtype 'int3'");
+  refused(ask(model, kPicture + " ''"), "IMAGE");
+  refused(ask(folder / "nowhere", plain), "nowhere");
+  refused(ask(kGoldens + "/clip", plain), "clip");
+  refused(run_arrcoc("ask " + kPicture + " 'Where?' --mode prune"), "--mode needs --model");
+  refused(run_arrcoc("ask " + kPicture + " Where is it"), "is the question in quotes?");
+}
+
+}  // namespace

@@ -1,0 +1,84 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <opencv2/imgcodecs.hpp>
+
+#include "cli/process.h"
+
+using namespace arrcoc::test;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string kSmoke = std::string(ARRCOC_SOURCE_DIR) + "/configs/smoke.json";
+
+void expect_refused(const std::string& arguments, const std::string& part) {
+  const Outcome o = run_arrcoc("train " + arguments);
+  EXPECT_NE(o.code, 0) << arguments;
+  EXPECT_NE(o.err.find(part), std::string::npos) << o.err;
+  EXPECT_EQ(o.out, "");
+}
+
+}  // namespace
+
+TEST(CliTrain, TrainsWritesWeightsAndDrawsItsCurves) {
+  Folder folder;
+  const std::string out = folder / "run";
+  const Outcome o = run_arrcoc(
+      "train --config " + kSmoke + " --steps 2 --out " + out +
+      " --set report_seconds=0 --set held_out=1 --set pictures=2 --set canvas=256 --json");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const json result = json::parse(o.out);
+  EXPECT_EQ(result["steps"], 2);
+  EXPECT_TRUE(fs::exists(fs::path(out) / "weights" / "config.json"));
+  const cv::Mat curves = cv::imread(result["curves"].get<std::string>());
+  ASSERT_FALSE(curves.empty());
+  // Broken lines, as a killed writer leaves them, do not stop the drawing.
+  std::ofstream(fs::path(out) / "metrics.jsonl", std::ios::app) << "{\"step\": 3, \"ans";
+  EXPECT_EQ(run_arrcoc("train --curves " + out).code, 0);
+  // int8 weights load as the bundled ones do.
+  const std::string small = folder / "int8";
+  const Outcome exported =
+      run_arrcoc("train --export-int8 " + out + "/weights --out " + small + " --json");
+  ASSERT_EQ(exported.code, 0) << exported.err;
+  EXPECT_GT(json::parse(exported.out)["bytes"].get<int64_t>(), 0);
+  EXPECT_EQ(json::parse(std::ifstream(fs::path(small) / "config.json"))["weights"], "int8");
+}
+
+TEST(CliTrain, TwoProcessesEndWhereOneDoes) {
+  Folder folder;
+  const std::string same = "train --config " + kSmoke +
+                           " --steps 3 --set fresh=4 --set accumulate=2 --set held_out=1 "
+                           "--set canvas=256 --set reading=0.4 --set own_maps_start=1 --json";
+  ASSERT_EQ(run_arrcoc(same + " --out " + folder / "one").code, 0);
+  const int port = 20000 + ::getpid() % 20000;
+  const std::string world =
+      "WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=" + std::to_string(port) + " RANK=";
+  const std::string second =
+      world + "1 " + ARRCOC_BINARY + " " + same + " --out " + folder / "b" + " >/dev/null 2>&1 & ";
+  const Outcome o = run_arrcoc(same + " --out " + folder / "two", second + world + "0");
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(json::parse(o.out)["steps"], 3);
+  const std::string shard = "/weights/model-s3-00001-of-00001.safetensors";
+  const std::string one = slurp((folder / "one") + shard), two = slurp((folder / "two") + shard);
+  ASSERT_FALSE(one.empty());
+  EXPECT_TRUE(one == two);
+  EXPECT_FALSE(fs::exists(folder / "b" + std::string("/weights")));  // only the first writes
+}
+
+TEST(CliTrain, HalfAnEnvironmentIsRefused) {
+  const Outcome o = run_arrcoc("train --config " + kSmoke + " --steps 1", "WORLD_SIZE=2 RANK=5");
+  EXPECT_NE(o.code, 0);
+  EXPECT_NE(o.err.find("RANK"), std::string::npos) << o.err;
+}
+
+TEST(CliTrain, RefusesWhatItDoesNotKnow) {
+  expect_refused("--config /nowhere.json", "/nowhere.json");
+  expect_refused("--config " + kSmoke + " --set minuts=3", "minuts");
+  expect_refused("--config " + kSmoke + " --set rate", "NAME=VALUE");
+  expect_refused("--curves /nowhere", "metrics.jsonl");
+  expect_refused("--export-int8 /nowhere", "--out");
+}

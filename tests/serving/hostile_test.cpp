@@ -1,0 +1,205 @@
+// What strangers send on purpose.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "support.h"
+
+namespace arrcoc::serving::test {
+namespace {
+
+// A socket that says exactly what it is told.
+class Raw {
+ public:
+  explicit Raw(int port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(static_cast<uint16_t>(port));
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+  }
+  ~Raw() { ::close(socket_); }
+  bool send(const std::string& text) {
+    return ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL) > 0;
+  }
+  // Until the server closes; "" when it does not within a minute.
+  std::string rest() {
+    std::string out;
+    char buffer[4096];
+    while (true) {
+      pollfd watch{socket_, POLLIN, 0};
+      if (::poll(&watch, 1, 60000) <= 0) return "";
+      const ssize_t n = ::recv(socket_, buffer, sizeof buffer, 0);
+      if (n <= 0) return out;
+      out.append(buffer, static_cast<size_t>(n));
+    }
+  }
+  // A reply, or the end, is there.
+  bool readable() {
+    pollfd watch{socket_, POLLIN, 0};
+    return ::poll(&watch, 1, 0) > 0;
+  }
+
+ private:
+  int socket_;
+};
+
+std::string status_of(const std::string& reply) {
+  return reply.substr(0, std::min<size_t>(reply.size(), 12));
+}
+
+const char* const kHead =
+    "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
+
+Options small_limits() {
+  Options options = usual_options();
+  options.max_body_mb = 1;
+  options.max_megapixels = 2;
+  options.read_seconds = 1;
+  options.idle_seconds = 1;
+  return options;
+}
+
+// Every byte comes in time, but there is no end: a time-out that counts from the last byte would
+// never strike. The loop ends when the server has had enough.
+TEST(Hostile, DrippingClientsAreCutOffAtTheDeadline) {
+  Running server(small_limits());
+  Raw head(server.port()), body(server.port());
+  head.send("GET / HTTP/1.1\r\nX: ");
+  body.send(std::string(kHead) + "Content-Length: 100000\r\n\r\n{");
+  for (int i = 0; i < 1200 && !(head.readable() && body.readable()); ++i) {
+    if (!head.readable()) head.send("a");
+    if (!body.readable()) body.send(" ");
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  EXPECT_TRUE(head.readable() && body.readable());
+  EXPECT_EQ(status_of(body.rest()), "HTTP/1.1 408");
+  EXPECT_EQ(server.client().Get("/health")->status, 200);
+}
+
+TEST(Hostile, LargeBodiesAreRefusedBeforeTheyAreRead) {
+  Running server(small_limits());
+  Raw announced(server.port());
+  announced.send(std::string(kHead) + "Content-Length: 99999999999999999999\r\n\r\n");
+  EXPECT_EQ(status_of(announced.rest()), "HTTP/1.1 413");
+  Raw negative(server.port());
+  negative.send(std::string(kHead) + "Content-Length: -1\r\n\r\n");
+  EXPECT_EQ(status_of(negative.rest()), "HTTP/1.1 400");
+  Raw chunked(server.port());
+  chunked.send(std::string(kHead) + "Transfer-Encoding: chunked\r\n\r\n");
+  const std::string piece = "10000\r\n" + std::string(0x10000, ' ') + "\r\n";
+  for (int i = 0; i < 40 && chunked.send(piece); ++i) continue;
+  EXPECT_EQ(status_of(chunked.rest()), "HTTP/1.1 413");
+}
+
+TEST(Hostile, UnreadBodiesAreNotTakenForTheNextRequest) {
+  Options options = small_limits();
+  options.api_key = "k";
+  Running server(options);
+  Raw raw(server.port());
+  const std::string inner = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  raw.send(std::string(kHead) + "Content-Length: " + std::to_string(inner.size()) + "\r\n\r\n" +
+           inner);
+  const std::string reply = raw.rest();
+  EXPECT_EQ(status_of(reply), "HTTP/1.1 401");
+  EXPECT_EQ(reply.find("HTTP/1.1", 5), std::string::npos) << "one request, one reply";
+}
+
+TEST(Hostile, PicturesThatUnfoldAreRefused) {
+  Running server(small_limits());
+  // 30,000 x 30,000 grey pixels of nothing: a few bytes of PNG header are enough to be refused.
+  const std::vector<uint8_t> png = {0x89, 'P',  'N', 'G', '\r', '\n', 0x1a, '\n', 0,    0,    0,
+                                    13,   'I',  'H', 'D', 'R',  0,    0,    0x75, 0x30, 0,    0,
+                                    0x75, 0x30, 8,   0,   0,    0,    0,    0x1f, 0x27, 0x4c, 0x49};
+  const auto reply = server.post("/v1/chat/completions", question("What?", png_url(png)));
+  EXPECT_TRUE(reply->status == 413 || reply->status == 400) << reply->body;
+  EXPECT_NE(error_code(reply), "internal");
+}
+
+TEST(Hostile, GzipBombsStopAtTheLimit) {
+  Running server(small_limits());
+  httplib::Client client("127.0.0.1", server.port());
+  client.set_compress(true);
+  client.set_read_timeout(60);
+  // 20 MB of blanks compress to 20 kB.
+  const auto reply =
+      client.Post("/v1/chat/completions", std::string(20 << 20, ' '), "application/json");
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->status, 413);
+}
+
+TEST(Hostile, JsonThatIsDeepOrBrokenIsRefused) {
+  Running server;
+  auto client = server.client();
+  const std::string valid = question().dump();
+  const std::vector<std::string> bodies = {"",
+                                           "{",
+                                           "null",
+                                           "[]",
+                                           "\"x\"",
+                                           "{\"messages\": 1e999}",
+                                           std::string(100000, '['),
+                                           "{\"messages\": \"\xff\xfe\"}",
+                                           valid.substr(0, valid.size() / 2),
+                                           std::string(1000, '\0')};
+  for (const std::string& body : bodies) {
+    const auto reply = client.Post("/v1/chat/completions", body, "application/json");
+    ASSERT_TRUE(reply) << body.substr(0, 40);
+    EXPECT_EQ(reply->status, 400) << body.substr(0, 40) << reply->body;
+    EXPECT_EQ(json::parse(reply->body)["error"]["type"], "invalid_request_error");
+  }
+  EXPECT_EQ(client.Post("/v1/chat/completions", valid, "text/plain")->status, 415)
+      << "no CORS-free posts";
+  EXPECT_EQ(client.Post("/v1/chat/completions", valid, "multipart/form-data; boundary=x")->status,
+            415);
+}
+
+TEST(Hostile, BrokenRequestsGetAnErrorAndTheServerGoesOn) {
+  Running server(small_limits());
+  const std::vector<std::string> requests = {
+      "\r\n\r\n",
+      "GET\r\n\r\n",
+      "GET / HTTP/9.9\r\n\r\n",
+      "GET /" + std::string(10000, 'a') + " HTTP/1.1\r\n\r\n",
+      "GET / HTTP/1.1\r\nX: " + std::string(10000, 'a') + "\r\n\r\n",
+      std::string(3000, '\xff') + "\r\n\r\n",
+      "GET /%00%0d%0aSet-Cookie:x HTTP/1.1\r\nHost: localhost\r\n\r\n",
+      std::string(kHead) + "Content-Length: 5\r\n\r\n{",
+      std::string(kHead) + "Transfer-Encoding: chunked\r\n\r\nzz\r\n"};
+  for (const std::string& request : requests) {
+    Raw raw(server.port());
+    raw.send(request);
+    const std::string reply = raw.rest();
+    EXPECT_TRUE(reply.empty() || (reply[9] == '4' && reply.find("Set-Cookie") == std::string::npos))
+        << request.substr(0, 30) << " -> " << reply.substr(0, 200);
+  }
+  EXPECT_EQ(server.client().Get("/health")->status, 200);
+}
+
+TEST(Hostile, TooManyConnectionsAreToldSo) {
+  Options options = usual_options();
+  options.connections = 4;
+  options.idle_seconds = 30;
+  Running server(options);
+  std::vector<std::unique_ptr<Raw>> idle;
+  const std::string request = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  for (int i = 0; i < 4; ++i) {
+    idle.push_back(std::make_unique<Raw>(server.port()));
+    idle.back()->send(request);
+  }
+  for (auto& one : idle)
+    while (!one->readable()) std::this_thread::yield();
+  Raw fifth(server.port());
+  fifth.send("GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  const std::string reply = fifth.rest();
+  EXPECT_EQ(status_of(reply), "HTTP/1.1 503");
+  EXPECT_NE(reply.find("Retry-After"), std::string::npos);
+  idle.clear();
+}
+
+}  // namespace
+}  // namespace arrcoc::serving::test

@@ -1,0 +1,75 @@
+// A real `arrcoc serve` process.
+#pragma once
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support.h"
+
+namespace arrcoc::serving::test {
+
+class Process {
+ public:
+  explicit Process(std::vector<std::string> arguments = {}) {
+    arguments.insert(arguments.begin(),
+                     {ARRCOC_BINARY, "serve", "--port", "0", "--tiny", source("models/tiny")});
+    int pipes[2];
+    if (::pipe(pipes) != 0) throw std::runtime_error("no pipe");
+    child_ = ::fork();
+    if (child_ == 0) {
+      ::dup2(pipes[1], STDOUT_FILENO);
+      const int nothing = ::open("/dev/null", O_WRONLY);
+      ::dup2(nothing, STDERR_FILENO);
+      ::close(pipes[0]);
+      ::close(pipes[1]);
+      std::vector<char*> raw;
+      for (std::string& a : arguments) raw.push_back(a.data());
+      raw.push_back(nullptr);
+      ::execv(raw[0], raw.data());
+      ::_exit(127);
+    }
+    ::close(pipes[1]);
+    out_ = pipes[0];
+    const std::string line = read_line();
+    const size_t colon = line.rfind(':');
+    if (colon == std::string::npos) throw std::runtime_error("the server did not start: " + line);
+    port_ = std::stoi(line.substr(colon + 1));
+  }
+  ~Process() {
+    if (child_ > 0) kill(SIGKILL);
+    ::close(out_);
+  }
+  int port() const { return port_; }
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+  void signal(int number) const { ::kill(child_, number); }
+  // Exit code, or 128 + signal.
+  int wait() {
+    int status = 0;
+    ::waitpid(child_, &status, 0);
+    child_ = 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  int kill(int number) {
+    signal(number);
+    return wait();
+  }
+  std::string read_line() const {
+    std::string line;
+    for (char c; ::read(out_, &c, 1) == 1 && c != '\n';) line += c;
+    return line;
+  }
+  httplib::Result post(const std::string& path, const json& body) const {
+    httplib::Client client("127.0.0.1", port_);
+    client.set_read_timeout(300);
+    return client.Post(path, body.dump(), "application/json");
+  }
+
+ private:
+  pid_t child_ = 0;
+  int out_ = -1;
+  int port_ = 0;
+};
+
+}  // namespace arrcoc::serving::test

@@ -1,0 +1,246 @@
+// The proxy in front of a strict double and in front of a real `arrcoc serve`.
+#include "double.h"
+#include "process.h"
+
+namespace arrcoc::serving::test {
+namespace {
+
+Options proxy_to(const std::string& url) {
+  Options options = usual_options();
+  options.upstream = url;
+  options.upstream_seconds = 30;
+  return options;
+}
+
+json qwen_question(int budget = 0) {
+  json body = question();
+  body["model"] = "Qwen2.5-VL-double";
+  body["temperature"] = 0.5;
+  if (budget > 0) body["arrcoc"] = {{"budget", budget}};
+  return body;
+}
+
+TEST(Proxy, SendsAGlanceAndCropsUnderTheBudget) {
+  Double upstream({});
+  Running proxy(proxy_to(upstream.url()));
+  for (int budget : {40, 100, 250}) {
+    const json reply = proxy.ask(qwen_question(budget));
+    EXPECT_EQ(reply["choices"][0]["message"]["content"], "forty two");
+    EXPECT_LE(upstream.picture_tokens(), budget);
+    EXPECT_EQ(reply["usage"]["image_tokens"]["kept"], upstream.picture_tokens())
+        << "the formula is exact";
+    EXPECT_EQ(reply["usage"]["image_tokens"]["native"], 16 * 32);
+    EXPECT_FALSE(reply["usage"]["image_tokens"].contains("estimated"));
+    EXPECT_EQ(reply["usage"]["prompt_tokens"], upstream.picture_tokens() + 20)
+        << "the upstream's own number";
+    EXPECT_GT(upstream.pictures(), 1);
+    EXPECT_EQ(reply["arrcoc"]["family"], "qwen2-vl");
+  }
+  EXPECT_EQ(upstream.last()["temperature"], 0.5);
+  EXPECT_FALSE(upstream.last().contains("arrcoc")) << "strict servers know no extension";
+}
+
+TEST(Proxy, LeavesAloneWhatFitsAndWhatHasNoPicture) {
+  Double upstream({});
+  Running proxy(proxy_to(upstream.url()));
+  const json original = qwen_question();
+  json reply = proxy.ask(qwen_question(2000));
+  EXPECT_EQ(upstream.last()["messages"], original["messages"]);
+  EXPECT_EQ(reply["usage"]["image_tokens"]["kept"], reply["usage"]["image_tokens"]["native"]);
+  json words = {{"model", "x"}, {"messages", {{{"role", "user"}, {"content", "hello"}}}}};
+  reply = proxy.ask(words);
+  EXPECT_EQ(upstream.last(), words);
+}
+
+TEST(Proxy, PassesStreamsThroughAndExtendsTheirUsage) {
+  Double upstream({});
+  Running proxy(proxy_to(upstream.url()));
+  json body = qwen_question(100);
+  body["stream"] = true;
+  body["stream_options"] = {{"include_usage", true}};
+  const auto reply = proxy.post("/v1/chat/completions", body);
+  ASSERT_EQ(reply->status, 200);
+  const auto parts = events(reply->body);
+  ASSERT_EQ(parts.size(), 5U) << reply->body;
+  std::string said;
+  for (int i = 0; i < 3; ++i)
+    said += json::parse(parts[i])["choices"][0]["delta"]["content"].get<std::string>();
+  EXPECT_EQ(said, "forty two");
+  const json usage = json::parse(parts[3])["usage"];
+  EXPECT_EQ(usage["image_tokens"]["kept"], upstream.picture_tokens());
+  EXPECT_LE(usage["image_tokens"]["kept"], 100);
+  EXPECT_EQ(parts[4], "[DONE]");
+}
+
+TEST(Proxy, FallsBackToTheOriginalPicture) {
+  Double upstream({.one_picture = true});
+  Running proxy(proxy_to(upstream.url()));
+  const json reply = proxy.ask(qwen_question(100));
+  EXPECT_EQ(upstream.requests(), 2);
+  EXPECT_EQ(upstream.last()["messages"], qwen_question()["messages"]);
+  EXPECT_EQ(reply["usage"]["image_tokens"]["kept"], reply["usage"]["image_tokens"]["native"]);
+  EXPECT_EQ(reply["arrcoc"]["fallbacks"].size(), 1U);
+  EXPECT_EQ(proxy.metric("arrcoc_fallbacks_total{kind=\"original\"}"), "1");
+}
+
+TEST(Proxy, TriesAgainAfterFailures) {
+  Double upstream({.failures = 2});
+  Running proxy(proxy_to(upstream.url()));
+  proxy.ask(qwen_question(100));
+  EXPECT_EQ(upstream.requests(), 3);
+  EXPECT_EQ(proxy.metric("arrcoc_upstream_retries_total"), "2");
+}
+
+TEST(Proxy, SaysWhatIsWrongWithTheUpstream) {
+  {
+    Double upstream({.always = 500});
+    Running proxy(proxy_to(upstream.url()));
+    const auto reply = proxy.post("/v1/chat/completions", qwen_question(100));
+    EXPECT_EQ(reply->status, 502);
+    EXPECT_EQ(error_code(reply), "upstream_failed");
+  }
+  {
+    Double upstream({.always = 429});
+    Running proxy(proxy_to(upstream.url()));
+    const auto reply = proxy.post("/v1/chat/completions", qwen_question(100));
+    EXPECT_EQ(reply->status, 429) << "its own words are passed on";
+    EXPECT_EQ(error_code(reply), "double");
+  }
+  {
+    Double upstream({.silent = true});
+    Options options = proxy_to(upstream.url());
+    options.upstream_seconds = 0.5;
+    Running proxy(options);
+    const auto reply = proxy.post("/v1/chat/completions", qwen_question(100));
+    EXPECT_EQ(reply->status, 504);
+  }
+  Running proxy(proxy_to("http://127.0.0.1:1"));
+  const auto reply = proxy.post("/v1/chat/completions", qwen_question(100));
+  EXPECT_EQ(reply->status, 502);
+  EXPECT_EQ(error_code(reply), "upstream_unreachable");
+}
+
+TEST(Proxy, AnUpstreamThatDiesInTheMiddleIsSaidSo) {
+  Double upstream({.dies = true});
+  Running proxy(proxy_to(upstream.url()));
+  json body = qwen_question(100);
+  body["stream"] = true;
+  const auto reply = proxy.post("/v1/chat/completions", body);
+  ASSERT_TRUE(reply);
+  const auto parts = events(reply->body);
+  ASSERT_GE(parts.size(), 2U) << reply->body;
+  EXPECT_EQ(json::parse(parts.back())["error"]["code"], "upstream_died");
+  EXPECT_EQ(reply->body.find("[DONE]"), std::string::npos);
+}
+
+TEST(Proxy, ClientsThatHangUpEndTheirStreams) {
+  Double upstream({.silent = true});
+  Options options = proxy_to(upstream.url());
+  Running proxy(options);
+  httplib::Client impatient("127.0.0.1", proxy.port());
+  impatient.set_read_timeout(3);
+  EXPECT_FALSE(
+      impatient.Post("/v1/chat/completions", qwen_question(100).dump(), "application/json"));
+  proxy.server().stop();  // returns although the upstream never answers
+}
+
+TEST(Proxy, KeepsKeysApart) {
+  Double upstream({});
+  Options options = proxy_to(upstream.url());
+  options.api_key = "ours";
+  options.upstream_key = "theirs";
+  Running proxy(options);
+  auto client = proxy.client();
+  const auto reply = client.Post("/v1/chat/completions", {{"Authorization", "Bearer ours"}},
+                                 qwen_question(100).dump(), "application/json");
+  EXPECT_EQ(reply->status, 200) << reply->body;
+  EXPECT_EQ(upstream.key(), "Bearer theirs");
+  EXPECT_EQ(proxy.lines().find("ours") + proxy.lines().find("theirs"), 2 * std::string::npos);
+}
+
+TEST(Proxy, BudgetsFollowTheModelAndImpossibleOnesAreRefused) {
+  Double upstream({});
+  Options options = proxy_to(upstream.url());
+  options.upstream_budgets = {"*=300", "Qwen*=70"};
+  Running proxy(options);
+  EXPECT_EQ(proxy.ask(qwen_question())["arrcoc"]["budget"], 70);
+  EXPECT_LE(upstream.picture_tokens(), 70);
+  json body = qwen_question(100);
+  body["model"] = "llava-1.5-7b";
+  const auto reply = proxy.post("/v1/chat/completions", body);
+  EXPECT_EQ(reply->status, 400);
+  EXPECT_EQ(error_code(reply), "budget_too_small") << "576 tokens whatever its size";
+  body.erase("arrcoc");
+  EXPECT_EQ(proxy.ask(body)["usage"]["image_tokens"]["kept"], 576);
+}
+
+TEST(Proxy, WhatTheUpstreamReportsBeatsTheEstimate) {
+  Double upstream({.reports_images = true});
+  Running proxy(proxy_to(upstream.url()));
+  json body = qwen_question(100);
+  body["model"] = "some-new-model";
+  const json reply = proxy.ask(body);
+  EXPECT_EQ(reply["usage"]["image_tokens"]["kept"], upstream.picture_tokens());
+  EXPECT_FALSE(reply["usage"]["image_tokens"].contains("estimated"));
+  EXPECT_NE(proxy.metric("arrcoc_upstream_tokens_off_count"), "");
+  const auto counted = proxy.post("/v1/chat/completions/input_tokens", body);
+  EXPECT_TRUE(json::parse(counted->body)["image_tokens"]["estimated"])
+      << "before sending it is a guess";
+}
+
+TEST(Proxy, WorksInFrontOfARealServer) {
+  Process upstream;
+  Running proxy(proxy_to(upstream.url()));
+  const json models = json::parse(proxy.client().Get("/v1/models")->body);
+  EXPECT_EQ(models["data"][0]["id"], "arrcoc-tiny");
+  json body = question();
+  body["arrcoc"] = {{"budget", 400}};
+  const json reply = proxy.ask(body);
+  EXPECT_LE(reply["usage"]["image_tokens"]["kept"], 400);
+  EXPECT_EQ(reply["usage"]["image_tokens"]["native"], 1624);
+  EXPECT_TRUE(reply["arrcoc"].contains("upstream"));
+  body["stream"] = true;
+  const auto streamed = proxy.post("/v1/chat/completions", body);
+  EXPECT_EQ(events(streamed->body).back(), "[DONE]");
+  EXPECT_EQ(upstream.kill(SIGKILL), 128 + SIGKILL);
+  EXPECT_EQ(proxy.post("/v1/chat/completions", body)->status, 502);
+}
+
+TEST(ServeProcess, SigtermFinishesWhatRunsAndEnds) {
+  Process server;
+  std::vector<std::thread> clients;
+  std::atomic<int> good{0}, inside{0};
+  for (int i = 0; i < 4; ++i)
+    clients.emplace_back([&, i] {
+      ++inside;
+      const auto reply =
+          server.post("/v1/chat/completions", question("What is entry " + std::to_string(i) + "?"));
+      // Whoever came too late is refused, never cut off in the middle of an answer.
+      if (!reply || reply->status == 200 || reply->status == 503) ++good;
+    });
+  while (inside < 4) std::this_thread::yield();
+  server.signal(SIGTERM);
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(good, 4);
+  EXPECT_EQ(server.read_line(), "stopped");
+  EXPECT_EQ(server.wait(), 0);
+}
+
+TEST(ServeProcess, WhatWasAcknowledgedSurvivesKill) {
+  Folder folder;
+  std::string id;
+  {
+    Process server({"--log", folder / "log.db", "--log-share", "1"});
+    const auto reply = server.post("/v1/chat/completions", question());
+    ASSERT_EQ(reply->status, 200);
+    id = json::parse(reply->body)["id"];
+    EXPECT_EQ(server.kill(SIGKILL), 128 + SIGKILL);
+  }
+  EXPECT_EQ(ExampleLog(folder / "log.db").show(id).answer, "33.10");
+  Process again({"--log", folder / "log.db", "--log-share", "1"});
+  EXPECT_EQ(again.post("/v1/feedback", {{"id", id}, {"rating", "up"}})->status, 200);
+  EXPECT_EQ(again.kill(SIGTERM), 0);
+}
+
+}  // namespace
+}  // namespace arrcoc::serving::test

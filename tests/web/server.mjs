@@ -1,0 +1,49 @@
+// Starts `arrcoc serve` on a free port and stops it again.
+import {spawn} from 'node:child_process';
+import {readFileSync} from 'node:fs';
+import {fileURLToPath} from 'node:url';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+export function pictureUrl(name = 'receipt.jpg') {
+  return 'data:image/jpeg;base64,' + readFileSync(picturePath(name)).toString('base64');
+}
+
+export function picturePath(name) {
+  return root + 'examples/pictures/' + name;
+}
+
+export async function serve(binary, ...flags) {
+  const child = spawn(binary, ['serve', '--port', '0', '--tiny', root + 'models/tiny', ...flags],
+                      {stdio: ['ignore', 'pipe', 'ignore']});
+  const ended = new Promise((resolve) => child.on('exit', (code) => resolve(code)));
+  const url = await new Promise((resolve, reject) => {
+    let said = '';
+    child.stdout.on('data', (data) => {
+      said += data;
+      const found = said.match(/http:\/\/\S+/);
+      if (found) resolve(found[0]);
+    });
+    child.on('exit', () => reject(new Error('the server did not start: ' + said)));
+  });
+  return {
+    url,
+    async stop() {
+      child.kill('SIGTERM');
+      return ended;
+    },
+  };
+}
+
+// Runs named checks one after the other; the first that fails ends the program with its name.
+export async function run(checks) {
+  for (const [name, check] of Object.entries(checks)) {
+    try {
+      await check();
+      console.log('ok   ' + name);
+    } catch (problem) {
+      console.log('FAIL ' + name);
+      throw problem;
+    }
+  }
+}

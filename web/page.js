@@ -1,0 +1,332 @@
+// The page: a picture, a question, and where the tokens went. Nothing from outside, no build step.
+'use strict';
+
+const $ = (id) => document.getElementById(id);
+const LEVELS = ['#d32f2f', '#f57c00', '#fbc02d', '#388e3c', '#1976d2', '#5e35b1', '#455a64'];
+
+const state = {
+  url: '',          // the picture as a data: URL
+  image: null,      // and decoded
+  seen: null,       // what the server said about it: {leaves: [[...]], map, kept, native}
+  id: '',           // of the last answer
+  turn: 0,          // counts requests, so that late replies are dropped
+};
+
+function fail(message) {
+  $('error').textContent = message;
+  $('error').hidden = !message;
+}
+
+function headers() {
+  const out = {'Content-Type': 'application/json'};
+  if ($('key').value) out.Authorization = 'Bearer ' + $('key').value;
+  return out;
+}
+
+// The reply, or an Error with the server's own words.
+async function post(path, body, signal) {
+  let reply;
+  try {
+    reply = await fetch(path, {method: 'POST', headers: headers(), body: JSON.stringify(body), signal});
+  } catch (problem) {
+    if (problem.name === 'AbortError') throw problem;
+    throw new Error('The server cannot be reached.');
+  }
+  if (reply.ok) return reply;
+  if (reply.status === 401) $('key-row').hidden = false;
+  let words = 'The server answered with status ' + reply.status + '.';
+  try {
+    words = (await reply.json()).error.message;
+  } catch (ignored) {
+    // Not in the usual form: the status has to do.
+  }
+  throw new Error(words);
+}
+
+function request(extra) {
+  return {
+    messages: [{role: 'user', content: [
+      {type: 'image_url', image_url: {url: state.url}},
+      {type: 'text', text: $('question').value.trim()},
+    ]}],
+    arrcoc: {
+      budget: Number($('budget').value),
+      policy: $('policy').value,
+      passes: Number($('passes').value),
+    },
+    ...extra,
+  };
+}
+
+// ---- Pictures
+
+function take(file) {
+  fail('');
+  if (!file || !file.type.startsWith('image/')) {
+    fail('This is not a picture.');
+    return;
+  }
+  const reader = new FileReader();
+  reader.onerror = () => fail('The file cannot be read.');
+  reader.onload = () => {
+    const image = new Image();
+    image.onerror = () => fail('This picture cannot be shown.');
+    image.onload = () => {
+      state.url = reader.result;
+      state.image = image;
+      state.seen = null;
+      $('picked').textContent = `${file.name || 'pasted picture'}, ${image.naturalWidth} × ${image.naturalHeight}`;
+      $('result').hidden = $('strip-box').hidden = $('homunculus-box').hidden = true;
+      draw();
+      ready();
+      countSoon();
+    };
+    image.src = reader.result;
+  };
+  reader.readAsDataURL(file);
+}
+
+function fit(canvas) {
+  const {naturalWidth: w, naturalHeight: h} = state.image;
+  const scale = Math.min(1, 1024 / Math.max(w, h));
+  canvas.width = Math.max(1, Math.round(w * scale));
+  canvas.height = Math.max(1, Math.round(h * scale));
+  return scale;
+}
+
+function drawHeat(context, map, width, height) {
+  const small = document.createElement('canvas');
+  small.width = map.cols;
+  small.height = map.rows;
+  const pixels = small.getContext('2d').createImageData(map.cols, map.rows);
+  const top = Math.max(1e-6, ...map.values);
+  map.values.forEach((value, i) => {
+    const v = value / top;
+    pixels.data.set([255, Math.round(200 * (1 - v)), 0, Math.round(190 * v)], 4 * i);
+  });
+  small.getContext('2d').putImageData(pixels, 0, 0);
+  context.imageSmoothingEnabled = true;
+  context.drawImage(small, 0, 0, width, height);
+}
+
+function drawTree(context, leaves, scale) {
+  context.lineWidth = 1;
+  for (const leaf of [...leaves].sort((a, b) => b.size - a.size)) {
+    context.strokeStyle = LEVELS[Math.min(Math.max(leaf.level, 0), LEVELS.length - 1)];
+    context.strokeRect(leaf.x * scale + 0.5, leaf.y * scale + 0.5, leaf.size * scale - 1, leaf.size * scale - 1);
+  }
+}
+
+function drawStage(canvas, leaves, heat, tree) {
+  const context = canvas.getContext('2d');
+  const scale = fit(canvas);
+  context.drawImage(state.image, 0, 0, canvas.width, canvas.height);
+  if (heat && state.seen) {
+    context.fillStyle = 'rgba(0, 0, 0, 0.25)';
+    context.fillRect(0, 0, canvas.width, canvas.height);
+    drawHeat(context, state.seen.map, canvas.width, canvas.height);
+  }
+  if (tree && leaves) drawTree(context, leaves, scale);
+}
+
+// Every leaf becomes 16 x 16 pixels, as the model gets it, and is shown at its place.
+function drawSeen(canvas, leaves) {
+  const context = canvas.getContext('2d');
+  const scale = fit(canvas);
+  const patch = document.createElement('canvas');
+  patch.width = patch.height = 16;
+  const p = patch.getContext('2d');
+  for (const leaf of leaves) {
+    p.clearRect(0, 0, 16, 16);
+    p.drawImage(state.image, leaf.x, leaf.y, leaf.size, leaf.size, 0, 0, 16, 16);
+    context.drawImage(patch, leaf.x * scale, leaf.y * scale, leaf.size * scale, leaf.size * scale);
+  }
+}
+
+// The whole picture shrunk until it costs as many 16 x 16 tokens.
+function drawResize(canvas, tokens) {
+  const context = canvas.getContext('2d');
+  fit(canvas);
+  const {naturalWidth: w, naturalHeight: h} = state.image;
+  const scale = Math.min(1, 16 * Math.sqrt(tokens / (w * h)));
+  const small = document.createElement('canvas');
+  small.width = Math.max(1, Math.floor(w * scale));
+  small.height = Math.max(1, Math.floor(h * scale));
+  small.getContext('2d').drawImage(state.image, 0, 0, small.width, small.height);
+  context.drawImage(small, 0, 0, canvas.width, canvas.height);
+}
+
+function draw() {
+  if (!state.image) return;
+  const leaves = state.seen ? state.seen.leaves[state.seen.leaves.length - 1] : null;
+  drawStage($('stage'), leaves, $('show-heat').checked, $('show-tree').checked);
+  const how = $('compare').value;
+  if (how === 'native' || !state.seen) {
+    drawStage($('seen'), null, false, false);
+    $('compare-count').textContent = state.seen ? `${state.seen.native} tokens` : '';
+  } else if (how === 'resize') {
+    drawResize($('seen'), state.seen.kept);
+    $('compare-count').textContent = `${state.seen.kept} tokens`;
+  } else {
+    drawSeen($('seen'), leaves);
+    $('compare-count').textContent = `${state.seen.kept} tokens`;
+  }
+}
+
+// ---- Counting before sending
+
+let waiting = 0;
+let counting = null;
+
+function countSoon() {
+  clearTimeout(waiting);
+  waiting = setTimeout(count, 350);
+}
+
+async function count() {
+  if (!state.url || !$('question').value.trim()) {
+    $('count').textContent = '';
+    return;
+  }
+  if (counting) counting.abort();
+  counting = new AbortController();
+  try {
+    const reply = await post('/v1/chat/completions/input_tokens', request({}), counting.signal);
+    const tokens = (await reply.json()).image_tokens;
+    const share = (100 * tokens.kept / tokens.native).toFixed(1);
+    $('count').textContent = `${tokens.kept} of ${tokens.native} image tokens (${share} %)`;
+  } catch (problem) {
+    if (problem.name !== 'AbortError') $('count').textContent = '';
+  }
+}
+
+// ---- Asking
+
+// Calls on(data) for every event of a stream.
+async function events(reply, on) {
+  const reader = reply.body.getReader();
+  const decoder = new TextDecoder();
+  let rest = '';
+  for (;;) {
+    const {done, value} = await reader.read();
+    if (done) break;
+    rest += decoder.decode(value, {stream: true});
+    const parts = rest.split('\n\n');
+    rest = parts.pop();
+    for (const part of parts) {
+      const data = part.replace(/^data: ?/, '').trim();
+      if (data && data !== '[DONE]') on(JSON.parse(data));
+    }
+  }
+}
+
+function show(reply) {
+  const extra = reply.arrcoc;
+  const picture = extra.pictures[extra.picture];
+  if (picture && picture.map) {
+    state.seen = {leaves: picture.leaves, map: picture.map, kept: picture.kept, native: picture.native};
+    $('homunculus').src = picture.homunculus;
+    $('homunculus-box').hidden = false;
+    const strip = $('strip');
+    strip.replaceChildren();
+    picture.passes.forEach((pass, i) => {
+      const item = document.createElement('li');
+      const canvas = document.createElement('canvas');
+      canvas.setAttribute('aria-label', `Look ${i + 1}`);
+      const words = document.createElement('span');
+      const sure = (100 * pass.confidence).toFixed(0);
+      words.textContent = `${i + 1}: ${pass.answer || '(nothing)'}, ${sure} % sure, ${pass.tokens} tokens`;
+      item.append(canvas, words);
+      strip.append(item);
+      drawStage(canvas, picture.leaves[i], false, true);
+    });
+    $('strip-box').hidden = false;
+  }
+  if (extra.confidence !== undefined) {
+    const times = picture ? Object.entries(picture.milliseconds).map(([k, v]) => `${k} ${Math.round(v)} ms`) : [];
+    $('facts').textContent = `${(100 * extra.confidence).toFixed(0)} % sure${extra.unsure ? ' (unsure)' : ''}, `
+      + `${picture.kept} of ${picture.native} image tokens; ${times.join(', ')}`;
+  }
+  $('notes').textContent = ((picture && picture.fallbacks) || []).join('; ');
+  draw();
+}
+
+async function ask() {
+  const turn = ++state.turn;
+  fail('');
+  $('send').disabled = true;
+  $('send').textContent = 'Looking …';
+  $('result').hidden = false;
+  $('answer').textContent = $('facts').textContent = $('notes').textContent = $('thanks').textContent = '';
+  $('rate').hidden = true;
+  const body = request({stream: true, stream_options: {include_usage: true}});
+  body.arrcoc.map = true;
+  try {
+    const reply = await post('/v1/chat/completions', body);
+    let text = '';
+    await events(reply, (data) => {
+      if (turn !== state.turn) return;
+      if (data.error) throw new Error(data.error.message);
+      const choice = data.choices && data.choices[0];
+      if (choice && choice.delta.content) {
+        text += choice.delta.content;
+        $('answer').textContent = text;
+      }
+      if (data.id) state.id = data.id;
+      if (data.arrcoc) show(data);
+    });
+    if (!text) $('answer').textContent = '(nothing)';
+    $('rate').hidden = false;
+  } catch (problem) {
+    $('result').hidden = true;
+    fail(problem.message);
+  } finally {
+    $('send').textContent = 'Ask';
+    ready();
+  }
+}
+
+async function rate(rating) {
+  try {
+    await post('/v1/feedback', {id: state.id, rating});
+    $('thanks').textContent = 'Thank you.';
+  } catch (problem) {
+    $('thanks').textContent = problem.message;
+  }
+}
+
+function ready() {
+  $('send').disabled = !state.url || !$('question').value.trim();
+}
+
+async function health() {
+  try {
+    const reply = await fetch('/health');
+    $('health').textContent = reply.ok ? 'ready' : (await reply.json()).status;
+    if (!reply.ok) setTimeout(health, 1000);
+  } catch (ignored) {
+    $('health').textContent = 'not reachable';
+    setTimeout(health, 3000);
+  }
+}
+
+// ---- Wiring
+
+$('file').addEventListener('change', () => take($('file').files[0]));
+for (const kind of ['dragenter', 'dragover'])
+  document.addEventListener(kind, (e) => { e.preventDefault(); $('drop').classList.add('over'); });
+for (const kind of ['dragleave', 'drop'])
+  document.addEventListener(kind, (e) => { e.preventDefault(); $('drop').classList.remove('over'); });
+document.addEventListener('drop', (e) => take(e.dataTransfer.files[0]));
+document.addEventListener('paste', (e) => {
+  const item = [...e.clipboardData.items].find((i) => i.kind === 'file');
+  if (item) take(item.getAsFile());
+});
+$('form').addEventListener('submit', (e) => { e.preventDefault(); if (!$('send').disabled) ask(); });
+$('question').addEventListener('input', () => { ready(); countSoon(); });
+$('budget').addEventListener('input', () => { $('budget-value').textContent = $('budget').value; countSoon(); });
+for (const id of ['policy', 'passes', 'key']) $(id).addEventListener('change', countSoon);
+for (const id of ['show-heat', 'show-tree', 'compare']) $(id).addEventListener('change', draw);
+$('up').addEventListener('click', () => rate('up'));
+$('down').addEventListener('click', () => rate('down'));
+health();
