@@ -65,8 +65,9 @@ std::vector<Box> find_faces(const Picture& picture);
 // Tesseract, English. Results are kept for the last pictures seen (by content hash). Thread-safe.
 std::shared_ptr<const WordSource> tesseract();
 
-// Adds what needs OpenCV or Tesseract to the registries: providers clusters, distance-field, faces,
-// text; scorers symbolic, reader ... Call once at start; calling again changes nothing.
+// Adds what needs OpenCV or Tesseract to the registries: providers clusters, distance-field, text,
+// reader-text; scorers symbolic, text, reader, and lexical with a face finder. `arrcoc info` lists
+// them. Call once at start; calling again changes nothing.
 void install();
 
 }  // namespace arrcoc::media
