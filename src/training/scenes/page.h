@@ -46,7 +46,7 @@ struct Ask {
   Level level = Level::simple;
   float weight = 1;
   int picture = 0;
-  std::vector<Box> track;  // clips: where the evidence is in each frame
+  std::vector<Box> track = {};  // clips: where the evidence is in each frame
 };
 
 // What every layout is given. Sizes in layouts are meant for a longer side of 1024; px() scales.
