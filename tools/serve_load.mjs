@@ -105,7 +105,7 @@ const report = {clients, seconds, rounds, distinct};
 const sums = {};
 for (let round = 0; round < rounds; ++round) {
   for (const batching of ['true', 'false']) {
-    const server = await serve('--batching', batching, '--queue', '1024');
+    const server = await serve('--batching', batching, '--queue', '1024', '--request-seconds', '600');
     if (round === 0 && batching === 'true') report.cache = await cacheGain(server);
     await load(server, Math.min(5, seconds / 3));  // warm-up
     const {statuses, latencies, spent} = await load(server, seconds);

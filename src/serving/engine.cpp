@@ -191,6 +191,8 @@ void Engine::look(const JobRef& job) {
   } catch (...) {
     return finish(*job, std::current_exception());
   }
+  // Without batches there is nothing to gain from queueing again.
+  if (!options_.batching) return answer({job});
   const int64_t tokens = job->tokens_.size() + static_cast<int64_t>(job->question_.text.size());
   workers_.add_batchable(job, tokens);
 }

@@ -2,10 +2,12 @@
 #include <sys/socket.h>
 
 #include <atomic>
+#include <limits>
 #include <set>
 #include <thread>
 
 #include "arrcoc/error.h"
+#include "models/tiny/files.h"
 #include "serving/routes.h"
 #include "support.h"
 
@@ -311,6 +313,27 @@ TEST(ServerHttp, ATakenPortIsAnError) {
   options.port = first.port();
   Server second(options);
   EXPECT_THROW(second.start(), Error);
+}
+
+TEST(ServerFaults, ABrokenRealizerCostsDetailNotTheAnswer) {
+  tiny::Bundle bundle = tiny::load_bundle(source("models/tiny"));
+  const tiny::RealizerNet network(bundle.shape);
+  const auto& specs = network.layout().specs();
+  for (size_t i = 0; i < specs.size(); ++i)
+    if (specs[i].name.rfind("relevance", 0) == 0)
+      bundle.realizer[i].fill_(std::numeric_limits<float>::quiet_NaN());
+  Folder folder;
+  tiny::save_bundle(folder / "model", bundle, "t");
+  Options options = usual_options();
+  options.tiny = folder / "model";
+  Running server(options);
+  const json reply = server.ask(question());
+  EXPECT_LE(reply["usage"]["image_tokens"]["kept"], 180);
+  EXPECT_GT(reply["usage"]["image_tokens"]["kept"], 100);
+  const json& fallbacks = reply["arrcoc"]["pictures"][0]["fallbacks"];
+  ASSERT_FALSE(fallbacks.empty());
+  EXPECT_NE(fallbacks[0].get<std::string>().find("realizer failed"), std::string::npos);
+  EXPECT_EQ(server.metric("arrcoc_fallbacks_total{kind=\"realizer\"}"), "1");
 }
 
 TEST(ServerLoad, AFullQueueIsRefusedByDesign) {
