@@ -4,12 +4,15 @@
 //
 //   arrcoc_vlm_gpu [--config configs/qwen3_vl_2b.json] [--device cuda] [--dtype bfloat16]
 //                  [--sizes 1024,2048] [--budget 180] [--repeats 7] [--json FILE]
+//                  [--clock wall|processor] [--check tests/data/goldens]
 //
 // Columns: "choose" is the work that picks the tokens (texture, scorers, allocator; CPU), "first
 // token" runs from the picture's bytes in main memory to the id of the first token (median),
 // "from pixels" the same from pixel values that are on the device already, which is what
 // tools/reference_vlm_gpu.py times. Memory: what libtorch had handed out at most, and how much of
-// that was not weights.
+// that was not weights. --clock processor counts the processor time of this program instead, for
+// ratios on a CPU that others use too (run it with OMP_NUM_THREADS=1). --check compares every
+// golden checkpoint below the folder with its reference on that device, and times nothing.
 #include <ATen/ATen.h>
 #include <torch/version.h>
 
@@ -17,6 +20,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -28,6 +32,7 @@
 #include "arrcoc/error.h"
 #include "arrcoc/hf.h"
 #include "arrcoc/realize.h"
+#include "models/hf/golden.h"
 #include "models/hf/processor.h"
 #include "models/hf/vlm.h"
 
@@ -51,6 +56,8 @@ struct Arguments {
   int budget = 180;
   int repeats = 7;
   std::string json;
+  std::string clock = "wall";
+  std::string check;
 };
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(ErrorCode::bad_argument, why); }
@@ -80,8 +87,13 @@ Arguments parse(int argc, char** argv) {
       out.budget = whole(value);
     } else if (name == "--repeats") {
       out.repeats = whole(value);
+    } else if (name == "--check") {
+      out.check = value;
     } else if (name == "--json") {
       out.json = value;
+    } else if (name == "--clock") {
+      if (value != "wall" && value != "processor") refuse("--clock is wall or processor");
+      out.clock = value;
     } else if (name == "--sizes") {
       out.sizes.clear();
       std::istringstream list(value);
@@ -144,24 +156,35 @@ Picture scene(int side) {
   return make_picture(rgb.clamp(0, 255).to(at::kByte), "scene");
 }
 
-double milliseconds(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-  return took.count();
-}
+class Clock {
+ public:
+  explicit Clock(bool processor) : processor_(processor) {}
+  // Median over the repeats, after three runs to warm up.
+  double median(const std::function<void()>& work, int repeats) const {
+    for (int i = 0; i < 3; ++i) work();
+    std::vector<double> times;
+    for (int i = 0; i < repeats; ++i) {
+      const double start = now();
+      work();
+      times.push_back(now() - start);
+    }
+    std::nth_element(times.begin(), times.begin() + repeats / 2, times.end());
+    return times[static_cast<size_t>(repeats / 2)];
+  }
 
-double median(const std::function<void()>& work, int repeats) {
-  for (int i = 0; i < 3; ++i) work();
-  std::vector<double> times;
-  for (int i = 0; i < repeats; ++i) times.push_back(milliseconds(work));
-  std::nth_element(times.begin(), times.begin() + repeats / 2, times.end());
-  return times[static_cast<size_t>(repeats / 2)];
-}
+ private:
+  double now() const {  // milliseconds
+    if (processor_) return 1e3 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+    const auto since = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration<double, std::milli>(since).count();
+  }
+  bool processor_;
+};
 
 class Bench {
  public:
-  explicit Bench(const Arguments& arguments) : arguments_(arguments), memory_(arguments.device) {
+  explicit Bench(const Arguments& arguments)
+      : arguments_(arguments), clock_(arguments.clock == "processor"), memory_(arguments.device) {
     model_ = hf::HfModel::random(arguments.config, {arguments.device, arguments.dtype});
     weights_ = memory_.now();
   }
@@ -231,7 +254,7 @@ class Bench {
       const auto choose = [&] {
         allocation = realize(picture, "What is written on the sign?", options).allocation;
       };
-      choosing = median(choose, 5);
+      choosing = clock_.median(choose, 5);
     }
     int64_t tokens = 0;
     const auto work = [&] {
@@ -241,7 +264,7 @@ class Bench {
     };
     ordered_json row;
     row["mode"] = mode;
-    row["first_token_ms"] = median(work, arguments_.repeats);
+    row["first_token_ms"] = clock_.median(work, arguments_.repeats);
     row["choose_ms"] = choosing;
     row["tokens"] = tokens;
     memory_.reset();
@@ -255,7 +278,7 @@ class Bench {
     c10::InferenceMode guard;
     const hf::Pixels pixels = model_->processor().process(picture.rgb);
     hf::Features features = model_->encode_image(picture);
-    return median(
+    return clock_.median(
         [&] {
           hf::Visual visual = model_->vlm().encode(pixels.values, pixels.grid);
           features.rows = visual.rows;
@@ -266,6 +289,7 @@ class Bench {
   }
 
   Arguments arguments_;
+  Clock clock_;
   Memory memory_;
   std::shared_ptr<const hf::HfModel> model_;
   int64_t weights_ = 0;
@@ -292,6 +316,7 @@ void run(const Arguments& arguments) {
   report["device"] = arguments.device;
   report["budget"] = arguments.budget;
   report["repeats"] = arguments.repeats;
+  report["clock"] = arguments.clock;
   report["libtorch"] = TORCH_VERSION;
   report["weights_bytes"] = bench.weights();
   std::printf("%s on %s, weights %.0f MB\n", arguments.config.c_str(), arguments.device.c_str(),
@@ -311,11 +336,29 @@ void run(const Arguments& arguments) {
   }
 }
 
+// One line a tensor; false when one is not within its tolerance.
+bool check(const Arguments& arguments) {
+  bool good = true;
+  for (const char* family :
+       {"clip", "siglip", "sam", "llava", "qwen2_vl", "qwen2_5_vl", "qwen3_vl", "ovis2"}) {
+    const std::string folder = arguments.check + "/" + family;
+    for (const hf::TensorCheck& one :
+         hf::check_golden_on(folder, folder + "/golden.safetensors", arguments.device)) {
+      std::printf("%s  %-10s %-20s %.3g (allowed %.3g) %s\n", one.ok() ? "ok  " : "FAIL", family,
+                  one.name.c_str(), one.difference, one.tolerance, one.problem.c_str());
+      good = good && one.ok();
+    }
+  }
+  return good;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
-    run(parse(argc, argv));
+    const Arguments arguments = parse(argc, argv);
+    if (!arguments.check.empty()) return check(arguments) ? 0 : 1;
+    run(arguments);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "arrcoc_vlm_gpu: %s\n", error.what());
     return 1;

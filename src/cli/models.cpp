@@ -10,6 +10,7 @@
 #include "arrcoc/hf.h"
 #include "arrcoc/tokenizer.h"
 #include "cli/cli.h"
+#include "models/hf/golden.h"
 
 namespace arrcoc::cli {
 
@@ -178,7 +179,9 @@ std::vector<hf::TensorCheck> checks(const Models& options) {
     return hf::check_processor(options.processor, options.golden, pictures_in(options.images));
   }
   need(options.folder, "the checkpoint's folder");
-  if (!options.golden.empty()) return hf::check_golden(options.folder, options.golden);
+  if (!options.golden.empty()) {
+    return hf::check_golden_on(options.folder, options.golden, options.device);
+  }
   return hf::self_test(options.folder, {options.device, ""});
 }
 
@@ -227,7 +230,7 @@ void add_models(CLI::App& app) {
   checked->add_option("--processor", options->processor, "image processor settings to check");
   checked->add_option("--images", options->images, "folder with img0.png, img1.png, ...");
   checked->add_option("--tokenizer", options->tokenizer, "tokenizer.json to check");
-  checked->add_option("--device", options->device, "cpu or cuda, for the run without --golden");
+  checked->add_option("--device", options->device, "cpu or cuda");
   checked->callback([options] { check(*options); });
 
   CLI::App* made = models->add_subcommand("init", "write a random checkpoint of any size");

@@ -298,7 +298,8 @@ GenerateOptions read_generation(const std::string& folder) {
   GenerateOptions options;
   auto path = [&](const char* name) { return (std::filesystem::path(folder) / name).string(); };
   std::string file = path("generation_config.json");
-  if (std::filesystem::exists(file)) {
+  bool given = std::filesystem::exists(file);
+  if (given) {
     nlohmann::json value = jsonio::read(file);
     if (!value.is_object()) throw Error(ErrorCode::bad_json, file + ": not an object");
     if (jsonio::flag(value, "do_sample", false, file)) {
@@ -312,9 +313,9 @@ GenerateOptions read_generation(const std::string& folder) {
     options.stop = end_tokens(value, file);
     check(options);
   }
-  // Folders without it say in config.json where an answer ends.
+  // Without that file config.json says where an answer ends.
   file = path("config.json");
-  if (options.stop.empty() && std::filesystem::exists(file)) {
+  if (!given && std::filesystem::exists(file)) {
     nlohmann::json value = jsonio::read(file);
     options.stop = end_tokens(value, file);
     if (options.stop.empty() && jsonio::has(value, "text_config")) {

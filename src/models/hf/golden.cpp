@@ -9,8 +9,10 @@
 #include "arrcoc/error.h"
 #include "arrcoc/hf.h"
 #include "arrcoc/weights.h"
+#include "models/hf/checkpoint.h"
 #include "models/hf/dual.h"
 #include "models/hf/generate.h"
+#include "models/hf/golden.h"
 #include "models/hf/processor.h"
 #include "models/hf/sam.h"
 
@@ -56,7 +58,7 @@ std::vector<TensorCheck> run(const WeightFile& golden, const std::vector<std::st
       if (found == computed.end()) {
         out.push_back({name, 0, 0, "nothing here computes it"});
       } else {
-        out.push_back(compare(name, found->second(), golden.view(name)));
+        out.push_back(compare(name, found->second().to(at::kCPU), golden.view(name)));
       }
     } catch (const Error& error) {
       out.push_back({name, 0, 0, error.what()});
@@ -135,9 +137,14 @@ std::vector<TensorCheck> check_vlm(const std::string& folder, const ModelConfig&
 }  // namespace
 
 std::vector<TensorCheck> check_golden(const std::string& folder, const std::string& path) {
+  return check_golden_on(folder, path, "cpu");
+}
+
+std::vector<TensorCheck> check_golden_on(const std::string& folder, const std::string& path,
+                                         const std::string& device) {
   ModelConfig config = read_config(folder);
   WeightFile golden = WeightFile::open(path);
-  FileSource source(WeightFile::open(folder), spellings_of(config), at::kFloat, at::kCPU);
+  FileSource source(WeightFile::open(folder), spellings_of(config), at::kFloat, device_of(device));
   switch (config.family) {
     case Family::clip:
     case Family::siglip:

@@ -1,0 +1,15 @@
+// check_golden of arrcoc/hf.h on another device.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "arrcoc/hf.h"
+
+namespace arrcoc::hf {
+
+// float32 on that device ("cpu", "cuda", ...); the tolerances are the same.
+std::vector<TensorCheck> check_golden_on(const std::string& folder, const std::string& golden,
+                                         const std::string& device);
+
+}  // namespace arrcoc::hf
