@@ -3,10 +3,12 @@
 #include <ATen/ATen.h>
 #include <ATen/record_function.h>
 
+#include <algorithm>
 #include <cstring>
 #include <ctime>
 #include <fstream>
 #include <string>
+#include <vector>
 
 namespace arrcoc::answering {
 
@@ -33,10 +35,16 @@ double convolution(const at::RecordFunction& f) {
   const auto stride = inputs[3].toIntVector(), padding = inputs[4].toIntVector(),
              dilation = inputs[5].toIntVector();
   double out = static_cast<double>(x.size(0));
+  // A list of one number counts for both directions.
+  const auto of = [](const std::vector<int64_t>& list, size_t i) {
+    return list[std::min(i, list.size() - 1)];
+  };
+  if (stride.empty() || padding.empty() || dilation.empty()) return 0;
   for (size_t i = 0; i < 2; ++i) {
     const auto d = static_cast<int64_t>(i) + 2;
     out *= static_cast<double>(
-        (x.size(d) + 2 * padding[i] - dilation[i] * (w.size(d) - 1) - 1) / stride[i] + 1);
+        (x.size(d) + 2 * of(padding, i) - of(dilation, i) * (w.size(d) - 1) - 1) / of(stride, i) +
+        1);
   }
   return 2.0 * out * static_cast<double>(w.numel());
 }

@@ -34,6 +34,9 @@ Tensor symbols_tensor(const std::vector<std::string>& questions, std::vector<boo
     longest = std::max(longest, all.back().size());
     if (shortened) shortened->push_back(cut);
   }
+  // The realizer joins five neighbouring characters. Two pads after the longest question give every
+  // question the same neighbours alone, in a batch and as in training.
+  longest = std::min<size_t>(longest + 2, kMaxQuestion);
   Tensor out =
       at::full({static_cast<int64_t>(all.size()), static_cast<int64_t>(longest)}, kPad, at::kLong);
   for (size_t q = 0; q < all.size(); ++q)
