@@ -67,10 +67,10 @@ class SegmentSource {
   virtual Segments segments(const Thumb& thumb) = 0;
 };
 
-// The numbers that decide; `arrcoc clips --fit` chose those marked (fit), see docs/watch.md.
+// The numbers that decide; `arrcoc clips --fit` tries others on generated clips.
 struct Tuning {
-  float decay = 0.71F;         // (fit) share of the map before
-  float boost = 0.6F;          // (fit) added where motion reaches `moving`
+  float decay = 0.71F;         // share of the map before
+  float boost = 0.6F;          // added where motion reaches `moving`
   float moving = 0.2F;         // RGB distance / sqrt 3 that counts as motion in full
   float noise = 0.03F;         // and below this as none at all
   float history = 0.9F;        // fixation history F <- 0.9 F + 0.1 R
@@ -84,7 +84,7 @@ struct Tuning {
   float unexplained = 0.12F;   // share of pixels not explained by flow that asks for a close look
   int refresh = 90;            // frames between close looks where nothing asks for one
   int refresh_segments = 30;   // frames between superpixels
-  float even = 0.5F;           // (fit) pull of every cell to the mean of its superpixel
+  float even = 0.5F;           // pull of every cell to the mean of its superpixel
   int close_looks = 8;         // close looks in a row that may be asked for; one more per `refresh`
 };
 

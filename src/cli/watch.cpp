@@ -69,6 +69,7 @@ class Session {
         video_(Video::open(args.source, load)),
         realizer_(timing(flags), media::dis_flow(), media::slic_segments()) {
     if (args.answer != "none") model_ = tiny::installed();
+    registry<Scorer>().make(options_.coupling);  // weights are read now, not on the first frame
     if (!args.video.empty())
       writer_ = std::make_unique<media::VideoWriter>(args.video, video_.fps());
   }

@@ -1,4 +1,4 @@
-// 03_watch FILM QUESTION: where the tokens go, frame by frame, without any network: what stands out
+// 04_watch FILM QUESTION: where the tokens go, frame by frame, without any network: what stands out
 // and what moves. Most frames cost nothing, because nothing that matters has changed.
 #include <arrcoc/arrcoc.h>
 #include <arrcoc/video.h>
@@ -7,7 +7,7 @@
 
 int main(int argc, char** argv) {
   if (argc != 3) {
-    std::fprintf(stderr, "usage: 03_watch FILM QUESTION\n");
+    std::fprintf(stderr, "usage: 04_watch FILM QUESTION\n");
     return 2;
   }
   try {
