@@ -63,6 +63,7 @@ struct Upstream::Prepared {
   bool smaller = false;   // they differ
   bool stream = false;
   bool finished = false;  // [DONE] has come
+  bool whole = true;      // what was passed on ends with a whole event
   Family family;
   int64_t budget = 0;
   Usage usage;
@@ -130,16 +131,16 @@ std::shared_ptr<Upstream::Prepared> Upstream::prepare(const json& request) {
     if (matches(line.substr(0, equals), chat.model)) rule = line.substr(equals + 1);
   }
   if (!chat.extension.budget.empty()) rule = chat.extension.budget;
+  if (rule == "learned") rule = "auto";  // the tier head speaks of the bundled model's tokens
   p->policy = chat.extension.policy.empty() ? options.policy : chat.extension.policy;
   policy(p->policy);  // says when there is none of that name
   p->question = chat.question().text;
   for (const Turn& turn : chat.turns)
     p->usage.text += static_cast<int64_t>(turn.text.size() + 3) / 4;
   const std::vector<SeenRef> seen = service_.see_all(chat, p->deadline);
-  p->shrunk = p->original;
   // Strict servers refuse keys that they do not know.
-  p->shrunk.erase("arrcoc");
   p->original.erase("arrcoc");
+  p->shrunk = p->original;
   if (seen.empty()) return p;
   p->first = seen[0];
   // A rule looks at the map; levels and numbers do not, so any map will do for them.
@@ -149,9 +150,16 @@ std::shared_ptr<Upstream::Prepared> Upstream::prepare(const json& request) {
   Relevance even;
   even.map = seen[0]->blind.information;
   p->budget = attending::budget(even, parse_query(asked), rule).tokens;
-  const int64_t share = std::max<int64_t>(1, p->budget / static_cast<int64_t>(seen.size()));
+  shrink_all(*p, seen, asked, !chat.extension.budget.empty());
+  return p;
+}
+
+// Replaces every picture of the conversation by its views.
+void Upstream::shrink_all(Prepared& p, const std::vector<SeenRef>& seen,
+                          const std::string& question, bool strict) {
+  const int64_t share = std::max<int64_t>(1, p.budget / static_cast<int64_t>(seen.size()));
   size_t number = 0;
-  for (json& message : p->shrunk["messages"]) {
+  for (json& message : p.shrunk["messages"]) {
     if (!message.contains("content") || !message["content"].is_array()) continue;
     json parts = json::array();
     for (const json& part : message["content"]) {
@@ -160,13 +168,13 @@ std::shared_ptr<Upstream::Prepared> Upstream::prepare(const json& request) {
         continue;
       }
       const SeenRef& picture = seen[number++];
-      const Shrunk small = shrink_one(picture, *p, share, asked);
-      p->usage.kept += small.kept;
-      p->usage.native += small.native;
-      p->pictures.push_back(to_json(small, picture->picture));
-      if (!small.fallbacks.empty() && !chat.extension.budget.empty())
+      const Shrunk small = shrink_one(picture, p, share, question);
+      p.usage.kept += small.kept;
+      p.usage.native += small.native;
+      p.pictures.push_back(to_json(small, picture->picture));
+      if (!small.fallbacks.empty() && strict)
         throw ApiError(400, "budget_too_small", small.fallbacks[0]);
-      p->smaller = p->smaller || !small.views.empty();
+      p.smaller = p.smaller || !small.views.empty();
       if (small.views.empty()) parts.push_back(part);
       for (size_t v = 0; v < small.views.size(); ++v) {
         if (v == 1) parts.push_back({{"type", "text"}, {"text", kCloser}});
@@ -175,7 +183,6 @@ std::shared_ptr<Upstream::Prepared> Upstream::prepare(const json& request) {
     }
     message["content"] = std::move(parts);
   }
-  return p;
 }
 
 httplib::Headers Upstream::headers(const httplib::Request& from) const {
@@ -340,13 +347,14 @@ void Upstream::stream(std::shared_ptr<Prepared> p, std::shared_ptr<Flow> flow,
     for (size_t end; (end = pending->find('\n', at)) != std::string::npos; at = end + 1)
       out += extend_event(pending->substr(at, end - at), *p) + "\n";
     pending->erase(0, at);
+    if (!out.empty()) p->whole = out == "\n" || out.ends_with("\n\n");
     if (pending->size() > kLargestReply || !send(out)) return false;
     if (state == UpstreamFlow::Body::more) return true;
     // httplib 0.11 takes a chunked body that breaks off for a whole one: only [DONE] is the end.
     if (state == UpstreamFlow::Body::broken || !p->finished) {
       service_.metrics_.count("arrcoc_failures_total", label("code", "upstream_died"));
       const ApiError died(502, "upstream_died", "the upstream's answer broke off");
-      send("\ndata: " + died.body() + "\n\n");
+      send((p->whole ? "data: " : "\ndata: ") + died.body() + "\n\n");
     } else {
       account(*p);
     }

@@ -32,6 +32,8 @@ class Upstream {
   struct Prepared;
   struct Flow;
   std::shared_ptr<Prepared> prepare(const json& request);
+  void shrink_all(Prepared& p, const std::vector<SeenRef>& seen, const std::string& question,
+                  bool strict);
   Shrunk shrink_one(const SeenRef& seen, const Prepared& p, int64_t budget,
                     const std::string& question);
   httplib::Headers headers(const httplib::Request& from) const;
