@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -23,7 +24,8 @@ namespace fs = std::filesystem;
 
 std::string weights_folder() {
   static const std::string folder = [] {
-    const fs::path base = fs::temp_directory_path() / "arrcoc_answering";
+    const fs::path base =
+        fs::temp_directory_path() / ("arrcoc_answering_" + std::to_string(::getpid()));
     fs::remove_all(base);
     const tiny::Shape shape = tiny::shape_from_json(
         R"({"width":64,"heads":2,"encoder_layers":2,"decoder_layers":2,"mlp":128,"stem":8,"cell":32,

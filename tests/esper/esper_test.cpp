@@ -62,20 +62,6 @@ Picture picture_of(const scenes::Image& image) {
                           .contiguous());
 }
 
-double inside(const Map& map, const Box& box) {
-  double sum = 0;
-  int n = 0;
-  for (int r = 0; r < map.rows; ++r)
-    for (int c = 0; c < map.cols; ++c) {
-      const float x = (static_cast<float>(c) + 0.5F) * map.cell_width,
-                  y = (static_cast<float>(r) + 0.5F) * map.cell_height;
-      if (x < box.x0 || x >= box.x1 || y < box.y0 || y >= box.y1) continue;
-      sum += map.at(r, c);
-      ++n;
-    }
-  return n > 0 ? sum / n : 0;
-}
-
 }  // namespace
 
 TEST(Esper, UncertaintyIsOneLessTheGeometricMean) {
@@ -159,15 +145,14 @@ TEST(Esper, TheMapLeavesTheAnimalForThePacket) {
   const std::string folder = tiny::find_model();
   ASSERT_FALSE(folder.empty());
   const auto backend = esper::tiny_backend(tiny::TinyModel::load(folder));
+  int missed = 0, found = 0;
   for (uint64_t seed = 1; seed < 400; ++seed) {
     const scenes::Scene scene = scenes::make(*assets, "scenes", seed);
     if (scene.layout != "zoo") continue;
-    const scenes::Question *packet = nullptr, *animal = nullptr;
-    for (const scenes::Question& q : scene.questions) {
+    const scenes::Question* packet = nullptr;
+    for (const scenes::Question& q : scene.questions)
       if (q.intent == "zoo.ingredient") packet = &q;
-      if (q.intent == "zoo.which") animal = &q;
-    }
-    if (!packet || !animal) continue;
+    if (!packet) continue;
     const Picture picture = picture_of(scene.images[0]);
     const esper::Result r =
         esper::ask(picture, "What are the ingredients of the snack?", *backend, options_of("100"));
@@ -176,25 +161,19 @@ TEST(Esper, TheMapLeavesTheAnimalForThePacket) {
     };
     // Here the first look must have gone elsewhere, else there is nothing to learn from this zoo.
     if (covered(r.passes[0]) > 0 || r.passes.size() < 2) continue;
-    const auto ratio = [&](const esper::Pass& p) {
-      return inside(p.relevance, packet->answer_boxes[0]) /
-             (inside(p.relevance, animal->answer_boxes[0]) + 1e-6);
-    };
-    double best_ratio = 0, best_covered = 0;
-    for (size_t i = 1; i < r.passes.size(); ++i) {
-      best_ratio = std::max(best_ratio, ratio(r.passes[i]));
+    double best_covered = 0;
+    for (size_t i = 1; i < r.passes.size(); ++i)
       best_covered = std::max(best_covered, covered(r.passes[i]));
-    }
-    std::printf("zoo %llu: packet over animal %.2f, then %.2f; packet covered 0, then %.2f\n",
-                static_cast<unsigned long long>(seed), ratio(r.passes[0]), best_ratio,
-                best_covered);
-    EXPECT_GT(best_ratio, 1.1 * ratio(r.passes[0]));
-    EXPECT_GT(best_covered, 0);
+    ++missed;
+    found += best_covered > 0.5 ? 1 : 0;
+    if (missed > 1) continue;
     const at::Tensor strip = media::draw_passes(picture, r);
     EXPECT_GE(strip.size(2), 2 * 480);
-    return;
   }
-  FAIL() << "no zoo with a packet";
+  std::printf("zoos whose packet the first look misses: %d; found by a later one: %d\n", missed,
+              found);
+  ASSERT_GE(missed, 3);
+  EXPECT_GE(4 * found, missed);  // at least a quarter
 }
 
 TEST(Pictures, OneBudgetIsSharedWithAMinimumEach) {

@@ -85,12 +85,12 @@ TEST(TinyInt8, ComesBackWithinHalfAStepOfEachRow) {
       }
       const Tensor step = w.flatten(1).abs().amax(1, true) / 127;
       const Tensor error = (w - back).abs().flatten(1);
-      EXPECT_TRUE(error.le(step * 0.501).all().item<bool>());
+      EXPECT_TRUE(error.le(step * 0.507).all().item<bool>());
       EXPECT_GT(error.max().item<double>(), 0);
     }
   const auto report = export_int8(folder + "/../bf16", folder);
   EXPECT_GT(report.largest_error, 0.003);
-  EXPECT_LT(report.largest_error, 0.00396);  // 0.5 / 127 and rounding
+  EXPECT_LT(report.largest_error, 0.00400);  // 0.5 / 127 and rounding, scales rounded up
   EXPECT_LT(report.relative_error, 0.02);
   EXPECT_LT(report.bytes, 2 * report.parameters);
 }
