@@ -1,5 +1,7 @@
 #include "cli/looking_again.h"
 
+#include <filesystem>
+
 #include <iostream>
 
 #include "arrcoc/error.h"
@@ -120,7 +122,12 @@ void LookAgainFlags::run(const std::string& image, const std::string& question,
     names.pop_back();
     parse_query(asked);
     std::vector<Picture> pictures;
-    for (const std::string& name : names) pictures.push_back(media::load(name, load));
+    for (const std::string& name : names) {
+      if (name != "-" && !std::filesystem::exists(name))
+        throw Error(ErrorCode::not_found,
+                    "there is no picture '" + name + "'; is the question in quotes?");
+      pictures.push_back(media::load(name, load));
+    }
     report(esper::ask_pictures(pictures, asked, *backend, look), names, json);
     return;
   }
