@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <new>
 #include <thread>
@@ -79,6 +80,8 @@ int run(int argc, char** argv) {
     std::cerr << "arrcoc: " << one_line(e.what()) << "\n";
   } catch (const std::bad_alloc&) {
     std::cerr << "arrcoc: out of memory\n";
+  } catch (const std::filesystem::filesystem_error& e) {
+    std::cerr << "arrcoc: " << one_line(e.path1().string()) << ": " << e.code().message() << "\n";
   } catch (const std::exception& e) {
     std::cerr << "arrcoc: unexpected: " << one_line(e.what()).substr(0, 300) << "\n";
   }

@@ -33,16 +33,7 @@ ordered_json report(const Picture& picture, const Realization& r, const Options&
     out["canvas"] = {{"width", r.allocation.geometry.width},
                      {"height", r.allocation.geometry.height}};
   }
-  auto leaves = ordered_json::array();
-  for (const Leaf& leaf : r.allocation.leaves) {
-    const int64_t side = Geometry::side(leaf.level);
-    leaves.push_back({{"x", leaf.col * side},
-                      {"y", leaf.row * side},
-                      {"size", side},
-                      {"level", leaf.level},
-                      {"relevance", rounded(leaf.relevance)}});
-  }
-  out["leaves"] = std::move(leaves);
+  out["leaves"] = leaves_json(r.allocation, int64_t{1});
   if (!r.allocation.crops.empty()) {
     auto crops = ordered_json::array();
     for (const Crop& c : r.allocation.crops) {

@@ -174,16 +174,7 @@ class Session {
                              ? shown_scale_
                              : static_cast<double>(frame.width()) / a.geometry.width;
     shown_scale_ = scale;
-    auto leaves = ordered_json::array();
-    for (const Leaf& leaf : a.leaves) {
-      const double side = static_cast<double>(Geometry::side(leaf.level)) * scale;
-      leaves.push_back({{"x", leaf.col * side},
-                        {"y", leaf.row * side},
-                        {"size", side},
-                        {"level", leaf.level},
-                        {"relevance", rounded(leaf.relevance)}});
-    }
-    out["leaves"] = std::move(leaves);
+    out["leaves"] = leaves_json(a, scale);
     if (reply) out["answer"] = to_json(*reply);
     if (!step.notes.empty()) out["notes"] = step.notes;
     return out;

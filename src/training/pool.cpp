@@ -7,17 +7,14 @@
 #include <algorithm>
 
 #include "arrcoc/error.h"
-#include "arrcoc/realizing.h"
 #include "models/tiny/page.h"
 
 namespace arrcoc::training {
 
 using at::Tensor;
 
-namespace {
-constexpr int64_t kWide = kPatch + 2 * kMargin;
-constexpr int64_t kPatchBytes = kWide * kWide * 3;
-}  // namespace
+using tiny::kPatchBytes;
+using tiny::kWide;
 
 at::Tensor send(const at::Tensor& host, at::Device device) {
   if (device.is_cpu()) return host;

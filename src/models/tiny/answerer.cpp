@@ -2,14 +2,13 @@
 
 #include <cmath>
 
-#include "arrcoc/realizing.h"
+#include "models/tiny/page.h"
 #include "models/tiny/recompute.h"
 
 namespace arrcoc::tiny {
 namespace {
 
-constexpr int kPixels = 768;  // 16 * 16 * 3
-constexpr int kWide = kPatch + 2 * kMargin;
+constexpr int kPixels = 768;                            // 16 * 16 * 3
 constexpr int kRing = kWide * kWide - kPatch * kPatch;  // pixels of the margin
 constexpr int kWaves = 11;  // wavelengths 16, 32, ... 16384 native pixels
 constexpr int kPlace = 4 * kWaves + 6 + 6;

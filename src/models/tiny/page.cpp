@@ -1,12 +1,9 @@
 #include "models/tiny/page.h"
 
-#include "arrcoc/realizing.h"
 #include "arrcoc/texture.h"
 
 namespace arrcoc::tiny {
 namespace {
-
-constexpr int64_t kWide = kPatch + 2 * kMargin;
 
 // The first and the last slice along `dim`, kMargin times more each (padding for bytes too).
 Tensor repeat_border(const Tensor& x, int64_t dim) {
@@ -58,7 +55,7 @@ Tensor patches_of(const Tensor& canvases) {
   return padded.unfold(1, kWide, kPatch)
       .unfold(2, kWide, kPatch)
       .permute({0, 1, 2, 4, 5, 3})
-      .reshape({b, rows * cols, kWide * kWide * 3});
+      .reshape({b, rows * cols, kPatchBytes});
 }
 
 Tensor halve(const Tensor& canvases) {

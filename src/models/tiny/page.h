@@ -1,9 +1,13 @@
 // Pixels of whole pictures in the form that the realizer network takes.
 #pragma once
 
+#include "arrcoc/realizing.h"
 #include "models/tiny/realizer.h"
 
 namespace arrcoc::tiny {
+
+inline constexpr int kWide = kPatch + 2 * kMargin;  // pixels along a patch with its margin
+inline constexpr int kPatchBytes = kWide * kWide * 3;
 
 // canvases [B,H,W,3] uint8 (H, W multiples of 32), extent [B,2] float -> the 13 compact channels at
 // a quarter of the resolution, [B,H/4,W/4,13]. Position channels follow the extent, not the canvas.
