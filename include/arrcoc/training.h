@@ -47,6 +47,7 @@ struct Options {
   float enlarged = 0.2F;     // share of questions that may use level -1
   int budget_low = 64, budget_high = 400;
   // optimisation
+  std::string optimiser = "adamw";  // or muon: orthogonalised momentum for hidden matrices
   float rate = 1e-3F;
   float realizer_rate = 1e-3F;
   float warmup = 0.02F;      // share of the whole
@@ -58,6 +59,11 @@ struct Options {
   bool freeze_realizer = false, freeze_answerer = false;
   std::vector<std::string> freeze;  // tensors whose names start so stay as they are
   int alternate = 0;  // >0: so many steps only the realizer learns, then only the answerer, ...
+  // Outcome training: share of the full steps whose splits are drawn and credited with what came of
+  // them; questions / taught draws of each question are compared.
+  float outcome = 0;
+  float outcome_weight = 0.05F;
+  float outcome_temperature = 0.3F;  // of the draws, in units of log relevance
   bool recompute = false;  // layers compute themselves anew for gradients: less memory, more time
   // measuring
   double report_seconds = 10;

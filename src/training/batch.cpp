@@ -94,8 +94,8 @@ void tensions_of(const Ask& ask, const Geometry& geometry, float* out) {
 
 }  // namespace
 
-Batch draw(const Pool& pool, const std::vector<int>& slots, int questions, float words,
-           Dice& dice) {
+Batch draw(const Pool& pool, const std::vector<int>& slots, int questions, float words, Dice& dice,
+           int distinct) {
   Batch batch;
   batch.slots = slots;
   batch.each = questions;
@@ -104,6 +104,11 @@ Batch draw(const Pool& pool, const std::vector<int>& slots, int questions, float
     // Each question of the scene once, in random order, before any comes again.
     std::vector<int> order;
     for (int i = 0; i < questions; ++i) {
+      if (distinct > 0 && i >= distinct) {
+        add(batch, static_cast<int>(p),
+            *batch.asks[batch.asks.size() - static_cast<size_t>(distinct)]);
+        continue;
+      }
       const bool about_words = !sample.words.empty() && dice.chance(words);
       if (about_words) {
         add(batch, static_cast<int>(p),

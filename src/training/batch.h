@@ -31,8 +31,10 @@ struct PageLabels {
   at::Tensor tensions;     // [Q,3] float
 };
 
-// `words` is the share of questions about words alone.
-Batch draw(const Pool& pool, const std::vector<int>& slots, int questions, float words, Dice& dice);
+// `words` is the share of questions about words alone. Of every picture `distinct` questions (0:
+// all) are drawn, the others are copies of them: question i is that of i % distinct.
+Batch draw(const Pool& pool, const std::vector<int>& slots, int questions, float words, Dice& dice,
+           int distinct = 0);
 // Some questions of a batch; lengths are those of its own longest question and answer. `each` is
 // for the caller to set.
 Batch part_of(const Batch& batch, const std::vector<size_t>& questions, at::Device device);

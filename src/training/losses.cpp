@@ -8,7 +8,7 @@ namespace {
 
 using at::Tensor;
 
-constexpr double kAnswerWeight = 12, kEvidenceWeight = 6;  // of positive cells, negatives have 1
+constexpr double kAnswerWeight = 12, kEvidenceWeight = 8;  // of positive cells, negatives have 1
 constexpr double kEmptyWeight = 0.1;                       // of "no character in this slot"
 
 // Cross-entropy over symbols in which empty slots count little; ignored where labels are negative.
@@ -40,7 +40,7 @@ Tensor relevance_loss(const Tensor& logits, const Tensor& target, const Tensor& 
   Tensor cells = at::softplus(z) - z * positive;
   Tensor bce = (cells * weight).sum() / weight.sum();
   Tensor flat = z.masked_fill(inside.logical_not(), -1e4).flatten(1);
-  Tensor wanted = (answer + 0.5 * evidence).flatten(1);
+  Tensor wanted = (answer + 0.7 * evidence).flatten(1);
   Tensor total = wanted.sum(1, true);
   Tensor each = -(at::log_softmax(flat, 1) * wanted / total.clamp_min(1e-6)).sum(1);
   Tensor some = total.squeeze(1).gt(0).to(at::kFloat);
@@ -79,6 +79,7 @@ AnswerLosses answer_losses(const tiny::Answerer& net, const tiny::Tensors& w,
                            const at::Tensor& labels) {
   AnswerLosses out;
   Tensor logits = net.write(w, memory, batch.previous).to(at::kFloat);
+  out.logits = logits.detach();
   Tensor expected = batch.expected.reshape({-1});
   Tensor losses = at::cross_entropy_loss(logits.reshape({-1, tiny::kSymbols}), expected, {},
                                          at::Reduction::None, tiny::kPad);

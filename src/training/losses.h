@@ -17,6 +17,7 @@ LookLosses look_losses(const tiny::RealizerNet& net, const tiny::Tensors& w,
 struct AnswerLosses {
   at::Tensor answer, glyph;
   at::Tensor glyph_accuracy;
+  at::Tensor logits;  // [Q,L,symbols]
 };
 // labels [Q,N,kGlyphSlots] int64, -1 where a token names no characters.
 AnswerLosses answer_losses(const tiny::Answerer& net, const tiny::Tensors& w,

@@ -15,6 +15,30 @@ constexpr int64_t kAlignment = 64;
 int64_t padded(int64_t count) { return (count + kAlignment - 1) / kAlignment * kAlignment; }
 
 constexpr double kBeta1 = 0.9, kBeta2 = 0.95, kEpsilon = 1e-8;
+constexpr double kMomentum = 0.95;  // of Muon
+
+// Matrices [N,rows,columns] with all singular values near 1 (0.7 to 1.2), same singular vectors.
+at::Tensor orthogonalised(const at::Tensor& matrices) {
+  const bool tall = matrices.size(1) > matrices.size(2);
+  at::Tensor x = tall ? matrices.transpose(1, 2) : matrices;
+  x = x / x.flatten(1).norm(2, {1}, true).unsqueeze(2).add(1e-7);
+  if (x.is_cuda()) x = x.to(at::kBFloat16);
+  for (int i = 0; i < 5; ++i) {
+    at::Tensor a = at::matmul(x, x.transpose(1, 2));
+    at::Tensor b = a * -4.7750 + at::matmul(a, a) * 2.0315;
+    x = x * 3.4445 + at::matmul(b, x);
+  }
+  return (tall ? x.transpose(1, 2) : x).to(matrices.scalar_type());
+}
+
+// Matrices and kernels between hidden activations; what maps from or to symbols and pixels is none.
+bool hidden_matrix(const tiny::TensorSpec& spec) {
+  if (!spec.decays || std::min(spec.shape[0], spec.count() / spec.shape[0]) < 32) return false;
+  for (const char* outer : {"patch.", "stem1.", "ring", "symbols", "places", "question_places",
+                            "answer_places", "place.", "glyph", "out.", "adapter.level"})
+    if (spec.name.rfind(outer, 0) == 0) return false;
+  return true;
+}
 
 }  // namespace
 
@@ -76,20 +100,65 @@ int FlatWeights::freeze(const std::string& network, const std::vector<std::strin
   return frozen;
 }
 
+void FlatWeights::use_muon() {
+  std::vector<Tensor> forgets;
+  int64_t offset = 0;
+  for (size_t i = 0; i < layout_.specs().size(); ++i) {
+    const tiny::TensorSpec& spec = layout_.specs()[i];
+    const bool matrix = hidden_matrix(spec);
+    forgets.push_back(at::full({sizes_[i]}, 1 - (matrix ? kMomentum : kBeta1), at::kFloat));
+    if (matrix) {
+      const int64_t rows = spec.shape[0], columns = spec.count() / rows;  // kernels flattened
+      auto same = std::find_if(matrices_.begin(), matrices_.end(), [&](const Alike& a) {
+        return a.rows == rows && a.columns == columns;
+      });
+      if (same == matrices_.end()) same = matrices_.insert(same, {rows, columns, {}});
+      same->offsets.push_back(offset);
+    }
+    offset += sizes_[i];
+  }
+  forgets_ = at::cat(forgets).to(flat_.device());
+}
+
+void FlatWeights::orthogonal_steps(const Tensor& gradient, Tensor& steps) const {
+  const Tensor ahead = gradient.lerp(mean_, kMomentum);  // Nesterov
+  for (const Alike& alike : matrices_) {
+    const auto part = [&](const Tensor& flat, int64_t offset) {
+      return flat.narrow(0, offset, alike.rows * alike.columns).view({alike.rows, alike.columns});
+    };
+    std::vector<Tensor> each;
+    for (int64_t offset : alike.offsets) each.push_back(part(ahead, offset));
+    const double size = 0.2 * std::sqrt(static_cast<double>(std::max(alike.rows, alike.columns)));
+    const Tensor all = orthogonalised(at::stack(each)) * size;
+    for (size_t i = 0; i < alike.offsets.size(); ++i)
+      part(steps, alike.offsets[i]).copy_(all[static_cast<int64_t>(i)]);
+  }
+}
+
 void FlatWeights::step(float rate, float decay, const at::Tensor& factor) {
   at::NoGradGuard no_grad;
   if (!flat_.grad().defined()) return;
   ++updates_;
   Tensor gradient = flat_.grad().nan_to_num(0, 0, 0).mul_(factor);
   if (learns_.defined()) gradient.mul_(learns_);
-  mean_.mul_(kBeta1).add_(gradient, 1 - kBeta1);
+  if (forgets_.defined())
+    mean_.lerp_(gradient, forgets_);
+  else
+    mean_.mul_(kBeta1).add_(gradient, 1 - kBeta1);
   square_.mul_(kBeta2).addcmul_(gradient, gradient, 1 - kBeta2);
   const double bias1 = 1 - std::pow(kBeta1, static_cast<double>(updates_));
   const double bias2 = 1 - std::pow(kBeta2, static_cast<double>(updates_));
   Tensor scale = square_.sqrt().mul_(1 / std::sqrt(bias2)).add_(kEpsilon);
   Tensor flat = flat_.detach();
   flat.addcmul_(flat, decays_, -static_cast<double>(rate) * decay);
-  flat.addcdiv_(mean_, scale, -static_cast<double>(rate) / bias1);
+  if (matrices_.empty()) {
+    flat.addcdiv_(mean_, scale, -static_cast<double>(rate) / bias1);
+    return;
+  }
+  Tensor steps = mean_.div(scale).mul_(1 / bias1);
+  orthogonal_steps(gradient, steps);
+  if (learns_.defined()) steps.mul_(learns_);
+  flat.add_(steps, -static_cast<double>(rate));
 }
 
 void FlatWeights::store(std::map<std::string, Tensor>& into, const std::string& prefix) const {

@@ -1,4 +1,4 @@
-// All weights of one network in a flat buffer, with AdamW over it.
+// All weights of one network in a flat buffer, with AdamW, or Muon for its matrices, over it.
 #pragma once
 
 #include <map>
@@ -25,6 +25,11 @@ class FlatWeights {
   // One AdamW step (0.9, 0.95, 1e-8) with the gradient times `factor` (a tensor on the device, so
   // that clipping never waits). Gradients that are not finite count as zero.
   void step(float rate, float decay, const at::Tensor& factor);
+  // From now on matrices inside the network step by Muon: momentum whose singular values are
+  // brought to about 1 (five Newton-Schulz iterations), times 0.2 sqrt(longer side), so that an
+  // update has the size of one of AdamW and the same rates and decay serve. Embeddings, heads,
+  // vectors keep AdamW.
+  void use_muon();
   // Tensors whose names (after `network`) start with one of these never change. Returns how many.
   int freeze(const std::string& network, const std::vector<std::string>& prefixes);
   int64_t updates() const { return updates_; }
@@ -34,11 +39,19 @@ class FlatWeights {
 
  private:
   tiny::Tensors split(const at::Tensor& flat) const;
+  void orthogonal_steps(const at::Tensor& gradient, at::Tensor& steps) const;
 
   const tiny::Layout& layout_;
   std::vector<int64_t> sizes_;
   at::Tensor flat_, mean_, square_, decays_;
-  at::Tensor learns_;  // 1 or 0 per weight; undefined when all learn
+  // Matrices of one shape, orthogonalised together.
+  struct Alike {
+    int64_t rows, columns;
+    std::vector<int64_t> offsets;
+  };
+  std::vector<Alike> matrices_;  // empty: AdamW everywhere
+  at::Tensor forgets_;           // 1 - momentum per weight, defined with Muon
+  at::Tensor learns_;            // 1 or 0 per weight; undefined when all learn
   int64_t updates_ = 0;
 };
 

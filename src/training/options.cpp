@@ -42,6 +42,7 @@ void each(Struct& o, const Visit& visit) {
   visit("enlarged", o.enlarged);
   visit("budget_low", o.budget_low);
   visit("budget_high", o.budget_high);
+  visit("optimiser", o.optimiser);
   visit("rate", o.rate);
   visit("realizer_rate", o.realizer_rate);
   visit("warmup", o.warmup);
@@ -54,6 +55,9 @@ void each(Struct& o, const Visit& visit) {
   visit("freeze_answerer", o.freeze_answerer);
   visit("freeze", o.freeze);
   visit("alternate", o.alternate);
+  visit("outcome", o.outcome);
+  visit("outcome_weight", o.outcome_weight);
+  visit("outcome_temperature", o.outcome_temperature);
   visit("recompute", o.recompute);
   visit("report_seconds", o.report_seconds);
   visit("evaluate_seconds", o.evaluate_seconds);
@@ -73,6 +77,10 @@ void check(const Options& o) {
   require(o.pictures >= 1 && o.questions >= 1 && o.accumulate >= 1 && o.slots >= 1,
           "pictures, questions, accumulate and slots start at 1");
   require(o.taught >= 0 && o.taught <= o.questions, "taught must lie between 0 and questions");
+  require(o.outcome >= 0 && o.outcome <= 1 && o.outcome_temperature > 0,
+          "outcome is a share from 0 to 1, outcome_temperature is positive");
+  require(o.outcome == 0 || (o.taught > 0 && o.questions % o.taught == 0 && o.questions > o.taught),
+          "outcome compares several draws of a question: questions must be a multiple of taught");
   require(o.groups >= 1, "groups starts at 1");
   require(o.alternate >= 0, "alternate is a number of steps");
   double weights = 0;
@@ -88,6 +96,8 @@ void check(const Options& o) {
   require(o.budget_low >= 4 && o.budget_low <= o.budget_high && o.budget_high <= 4096,
           "budgets must satisfy 4 <= budget_low <= budget_high <= 4096");
   require(o.held_out >= 1 && o.held_out_budget >= 4, "held_out starts at 1, its budget at 4");
+  require(o.optimiser == "adamw" || o.optimiser == "muon",
+          "optimiser must be adamw or muon, not '" + o.optimiser + "'");
   require(o.device == "auto" || o.device == "cpu" || o.device == "cuda",
           "device must be auto, cpu or cuda, not '" + o.device + "'");
 }

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <queue>
 
-#include "arrcoc/attending.h"
+#include "training/peaks.h"
 
 namespace arrcoc::training {
 namespace {
@@ -20,48 +20,13 @@ struct Node {
   }
 };
 
-// Largest relevance under every cell, level by level.
-class Peaks {
- public:
-  Peaks(const float* map, int stride, const Geometry& geometry, int roots) : grids_(roots + 1) {
-    levels_.resize(static_cast<size_t>(roots) + 1);
-    for (int level = 0; level <= roots; ++level) {
-      const Grid grid = geometry.grid(level);
-      grids_[level] = grid;
-      auto& peaks = levels_[level];
-      peaks.assign(static_cast<size_t>(grid.cells()), 0.0F);
-      const Grid below = level > 0 ? grids_[level - 1] : grid;
-      for (int r = 0; r < below.rows; ++r)
-        for (int c = 0; c < below.cols; ++c) {
-          const float v = level == 0 ? map[static_cast<size_t>(r) * stride + c]
-                                     : levels_[level - 1][static_cast<size_t>(r) * below.cols + c];
-          float& peak = level == 0 ? peaks[static_cast<size_t>(r) * grid.cols + c]
-                                   : peaks[static_cast<size_t>(r / 2) * grid.cols + c / 2];
-          peak = std::max(peak, v);
-        }
-    }
-  }
-  float at(int level, int row, int col) const {
-    if (level < 0) return at(0, row / 2, col / 2);
-    return levels_[level][static_cast<size_t>(row) * grids_[level].cols + col];
-  }
-
- private:
-  std::vector<Grid> grids_;
-  std::vector<std::vector<float>> levels_;
-};
-
 }  // namespace
 
 std::vector<Cell> quadtree(const float* map, int stride, const Geometry& geometry, int budget) {
-  const AllocateOptions defaults;
   const int roots = std::max(0, geometry.root_level(budget));
   const Peaks peaks(map, stride, geometry, roots);
   const auto node = [&](int level, int row, int col) {
-    const float weight = level == 1   ? defaults.finest_weight
-                         : level <= 0 ? defaults.enlarge_weight
-                                      : 1.0F;
-    return Node{peaks.at(level, row, col) * weight, level, row, col};
+    return Node{peaks.at(level, row, col) * split_weight(level), level, row, col};
   };
   std::priority_queue<Node> open;
   std::vector<Cell> out;

@@ -29,6 +29,7 @@
 #include "training/evaluate.h"
 #include "training/losses.h"
 #include "training/optimiser.h"
+#include "training/outcome.h"
 #include "training/parallel.h"
 #include "training/pool.h"
 #include "training/prefetch.h"
@@ -69,8 +70,9 @@ void prefer_fast_kernels() {
 struct Plan {
   enum Mode { reading, full, dense } mode = reading;
   int budget = 180;
-  float own_maps = 0;  // share of questions that are allocated by the realizer's maps
-  float rate = 0;      // factor on the peak rates
+  float own_maps = 0;    // share of questions that are allocated by the realizer's maps
+  float rate = 0;        // factor on the peak rates
+  bool outcome = false;  // splits are drawn, and credited with what came of them
 };
 
 Plan plan_of(const Options& o, double progress, Dice& dice) {
@@ -83,6 +85,7 @@ Plan plan_of(const Options& o, double progress, Dice& dice) {
   plan.rate = std::max(plan.rate, 1e-3F);
   if (p < o.reading || dice.chance(kReadingAfterwards)) return plan;
   plan.mode = dice.chance(o.dense) ? Plan::dense : Plan::full;
+  plan.outcome = plan.mode == Plan::full && o.outcome > 0 && dice.chance(o.outcome);
   const float through = (p - o.reading) / std::max(1e-6F, 1 - o.reading);
   plan.own_maps =
       o.own_maps_start + (o.own_maps - o.own_maps_start) * std::min(1.0F, through * 1.5F);
@@ -150,15 +153,23 @@ class Trainer {
     return static_cast<int>(ticket % static_cast<uint64_t>(options_.slots));
   }
   double agreed_progress();
-  Tensor look(const Batch& batch, bool maps_wanted, Dice& dice);
+  struct Looked {
+    Tensor maps;    // [Q,g,g] on the host, when wanted
+    Tensor logits;  // of the taught questions, with gradient
+    Tensor loss;    // undefined when the realizer does not learn
+  };
+  Looked look(const Plan& plan, const Batch& batch, Dice& dice);
   std::vector<std::vector<Cell>> cells_for(const Plan& plan, const Batch& batch, const Tensor& maps,
                                            Dice& dice) const;
+  std::vector<std::vector<Cell>> drawn_cells(const Plan& plan, const Batch& batch,
+                                             const Tensor& maps, Dice& dice, Tensor& scores) const;
   struct Share {  // of a group in its batch
     float characters, questions;
   };
-  void answer(const Plan& plan, const Batch& batch, const Tensor& maps, Dice& dice);
-  void answer_part(const Plan& plan, const Batch& part, const std::vector<std::vector<Cell>>& cells,
-                   const Share& share, Dice& dice);
+  Tensor answer(const Plan& plan, const Batch& batch, std::vector<std::vector<Cell>> cells,
+                Dice& dice);
+  Tensor answer_part(const Plan& plan, const Batch& part,
+                     const std::vector<std::vector<Cell>>& cells, const Share& share, Dice& dice);
   bool add_up(FlatWeights& weights);
   void update(const Plan& plan);
   void report(double progress);
@@ -235,6 +246,10 @@ Trainer::Trainer(const Options& options, const SceneSource& source, Say say)
       throw Error(ErrorCode::bad_argument, "freeze: no tensor's name starts with '" + prefix + "'");
   look_weights_->freeze("realizer.", options.freeze);
   answer_weights_->freeze("answerer.", options.freeze);
+  if (options.optimiser == "muon") {
+    look_weights_->use_muon();
+    answer_weights_->use_muon();
+  }
   realizer_.set_recompute(options.recompute);
   answerer_.set_recompute(options.recompute);
 }
@@ -321,9 +336,9 @@ std::vector<int> Trainer::choose(const Plan& plan, int part, Dice& dice) const {
   return slots;
 }
 
-// The realizer's forward and backward pass. Maps come back on the host when wanted: waiting for
-// them happens before backward is queued, so the device works through it while the host allocates.
-Tensor Trainer::look(const Batch& batch, bool maps_wanted, Dice& dice) {
+// The realizer's forward pass. Maps come back on the host when wanted: waiting for them happens
+// before backward is queued, so the device works through it while the host allocates.
+Trainer::Looked Trainer::look(const Plan& plan, const Batch& batch, Dice& dice) {
   const Stopwatch watch(host_seconds_["look"]);
   // Backward is the dearer part: some questions of each picture are enough to teach by, the others
   // are only looked at when their maps are wanted.
@@ -339,8 +354,9 @@ Tensor Trainer::look(const Batch& batch, bool maps_wanted, Dice& dice) {
   const tiny::PageFeatures features = realizer_.read(w, page, type_);
   const tiny::Judgement judged =
       realizer_.judge(w, features, lesson.question, lesson.pages, taught);
-  Tensor maps;
-  if (maps_wanted) {
+  Looked out;
+  out.logits = judged.relevance;
+  if (plan.outcome || (plan.mode == Plan::full && plan.own_maps > 0)) {
     const at::NoGradGuard no_grad;
     const auto of_pages = [&](const Tensor& logits, int each) {
       const int64_t pages = static_cast<int64_t>(batch.slots.size());
@@ -348,27 +364,28 @@ Tensor Trainer::look(const Batch& batch, bool maps_wanted, Dice& dice) {
       return visible_relevance(logits, labels.inside.repeat_interleave(each, 0))
           .view({pages, each, g, g});
     };
-    maps = of_pages(judged.relevance, taught);
-    if (!others.empty()) {
+    Tensor maps = of_pages(judged.relevance, taught);
+    if (plan.outcome) {
+      maps = maps.repeat({1, batch.each / taught, 1, 1});  // the others are copies
+    } else if (!others.empty()) {
       const Batch rest = part_of(batch, others, device_);
       const int left = batch.each - taught;
       const Tensor logits = realizer_.judge(w, features, rest.question, rest.pages, left).relevance;
       maps = at::cat({maps, of_pages(logits, left)}, 1);
     }
-    maps = maps.flatten(0, 1).to(at::kCPU).contiguous();
+    out.maps = maps.flatten(0, 1).to(at::kCPU).contiguous();
   }
-  if (options_.freeze_realizer || turn() == Turn::answerer) return maps;
+  if (options_.freeze_realizer || turn() == Turn::answerer) return out;
   const LookLosses losses = look_losses(realizer_, w, features, judged, lesson, labels);
-  Tensor loss = losses.relevance + losses.glyph + 0.2 * losses.text + 0.1 * losses.tier +
-                options_.sparsity * losses.tokens + 0.1 * losses.tensions;
-  (loss / options_.accumulate).backward();
+  out.loss = losses.relevance + losses.glyph + 0.2 * losses.text + 0.1 * losses.tier +
+             options_.sparsity * losses.tokens + 0.1 * losses.tensions;
   window_.add("relevance", losses.relevance);
   window_.add("page_glyph", losses.glyph);
   window_.add("page_glyph_right", losses.glyph_accuracy);
   window_.add("text", losses.text);
   window_.add("tier", losses.tier);
   window_.add("tokens", losses.tokens);
-  return maps;
+  return out;
 }
 
 std::vector<std::vector<Cell>> Trainer::cells_for(const Plan& plan, const Batch& batch,
@@ -410,12 +427,34 @@ std::vector<std::vector<Cell>> Trainer::cells_for(const Plan& plan, const Batch&
   return cells;
 }
 
-void Trainer::answer_part(const Plan& plan, const Batch& part,
-                          const std::vector<std::vector<Cell>>& cells, const Share& share,
-                          Dice& dice) {
+// Outcome steps: every copy of a question draws splits of its own, and differs in nothing else.
+std::vector<std::vector<Cell>> Trainer::drawn_cells(const Plan& plan, const Batch& batch,
+                                                    const Tensor& maps, Dice& dice,
+                                                    Tensor& scores) const {
+  std::vector<std::vector<Cell>> cells(batch.size());
+  scores = at::zeros_like(maps);
+  const int g = pool_.grid();
+  const uint64_t seed = dice.next();
+  at::parallel_for(0, static_cast<int64_t>(batch.size()), 8, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      Dice own(seed, static_cast<uint64_t>(i));
+      const Geometry& geometry = pool_.sample(batch.slot_of[static_cast<size_t>(i)]).geometry;
+      cells[static_cast<size_t>(i)] =
+          drawn_quadtree(maps.data_ptr<float>() + i * g * g, g, geometry, plan.budget,
+                         options_.outcome_temperature, own, scores.data_ptr<float>() + i * g * g)
+              .cells;
+    }
+  });
+  return cells;
+}
+
+Tensor Trainer::answer_part(const Plan& plan, const Batch& part,
+                            const std::vector<std::vector<Cell>>& cells, const Share& share,
+                            Dice& dice) {
   // Some pictures pose as larger ones, so that scales up to 6 occur.
   std::vector<int> octaves(part.size());
-  for (int& o : octaves) o = dice.chance(0.15F) ? 1 + dice.below(2) : 0;
+  if (!plan.outcome)
+    for (int& o : octaves) o = dice.chance(0.15F) ? 1 + dice.below(2) : 0;
   Tensor glyphs;
   tiny::Look seen = pool_.look(part.slot_of, cells, octaves, &glyphs);
   seen.question = part.question;
@@ -430,17 +469,15 @@ void Trainer::answer_part(const Plan& plan, const Batch& part,
   window_.add(kNames[plan.mode], losses.answer);
   window_.add("glyph", losses.glyph);
   window_.add("glyph_right", losses.glyph_accuracy);
+  return plan.outcome ? rewards(losses.logits, part.expected) : Tensor();
 }
 
 // Questions of like length go together, so that little is padded; the gradient is that of the whole
-// batch but for rounding: each group's means count by its share.
-void Trainer::answer(const Plan& plan, const Batch& batch, const Tensor& maps, Dice& dice) {
+// batch but for rounding: each group's means count by its share. Returns every question's reward in
+// outcome steps.
+Tensor Trainer::answer(const Plan& plan, const Batch& batch, std::vector<std::vector<Cell>> cells,
+                       Dice& dice) {
   const Stopwatch watch(host_seconds_["answer"]);
-  std::vector<std::vector<Cell>> cells;
-  {
-    const Stopwatch inner(host_seconds_["cells"]);
-    cells = cells_for(plan, batch, maps, dice);
-  }
   std::vector<size_t> order(batch.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
@@ -452,6 +489,7 @@ void Trainer::answer(const Plan& plan, const Batch& batch, const Tensor& maps, D
     return static_cast<float>(std::max<size_t>(1, sum));
   };
   const size_t groups = std::min<size_t>(static_cast<size_t>(options_.groups), batch.size());
+  std::vector<Tensor> earned;
   for (size_t k = 0; k < groups; ++k) {
     const std::vector<size_t> which(
         order.begin() + static_cast<std::ptrdiff_t>(k * batch.size() / groups),
@@ -461,8 +499,12 @@ void Trainer::answer(const Plan& plan, const Batch& batch, const Tensor& maps, D
     for (size_t i : which) seen.push_back(std::move(cells[i]));
     const Share share{characters(part) / characters(batch),
                       static_cast<float>(part.size()) / static_cast<float>(batch.size())};
-    answer_part(plan, part, seen, share, dice);
+    earned.push_back(answer_part(plan, part, seen, share, dice));
   }
+  if (!plan.outcome) return {};
+  std::vector<int64_t> back(order.size());
+  for (size_t i = 0; i < order.size(); ++i) back[order[i]] = static_cast<int64_t>(i);
+  return at::cat(earned).index_select(0, send(at::tensor(back, at::kLong), device_));
 }
 
 void Trainer::step(const Plan& wanted, int part, Dice& dice) {
@@ -472,11 +514,31 @@ void Trainer::step(const Plan& wanted, int part, Dice& dice) {
     plan.mode = Plan::full;
     slots = choose(plan, part, dice);
   }
-  const Batch batch = draw(pool_, slots, options_.questions, options_.words, dice);
-  const bool own = plan.mode == Plan::full && plan.own_maps > 0;
-  Tensor maps;
-  if (plan.mode != Plan::dense) maps = look(batch, own, dice);
-  if (!options_.freeze_answerer && turn() != Turn::realizer) answer(plan, batch, maps, dice);
+  const Batch batch = draw(pool_, slots, options_.questions, options_.words, dice,
+                           plan.outcome ? options_.taught : 0);
+  Looked looked;
+  if (plan.mode != Plan::dense) looked = look(plan, batch, dice);
+  const auto learn = [&] {
+    if (looked.loss.defined()) (looked.loss / options_.accumulate).backward();
+  };
+  if (!plan.outcome) learn();  // the device works while the host chooses cells
+  if (!options_.freeze_answerer && turn() != Turn::realizer) {
+    Tensor scores;
+    std::vector<std::vector<Cell>> cells;
+    {
+      const Stopwatch inner(host_seconds_["cells"]);
+      cells = plan.outcome ? drawn_cells(plan, batch, looked.maps, dice, scores)
+                           : cells_for(plan, batch, looked.maps, dice);
+    }
+    const Tensor earned = answer(plan, batch, std::move(cells), dice);
+    if (plan.outcome && looked.loss.defined()) {
+      window_.add("reward", earned.mean());
+      looked.loss =
+          looked.loss + options_.outcome_weight * outcome_loss(looked.logits, send(scores, device_),
+                                                               earned, options_.taught, batch.each);
+    }
+  }
+  if (plan.outcome) learn();
   questions_ += static_cast<int64_t>(batch.size()) * together_->world();
   drawn_ += static_cast<int64_t>(slots.size());
 }

@@ -9,7 +9,6 @@ namespace {
 
 constexpr int kStemInputs = 64;  // 48 pixels, 13 texture channels, 3 zeros: a multiple of 8
 constexpr int kHeadWidth = 32;
-constexpr double kSharpness = 0.6;  // of maps: 1 trusts the order of cells most
 constexpr int kPlaceWaves = 8;  // 32, 64, ... 4096 pixels
 constexpr int kPlace = 4 * kPlaceWaves + 4 * 4 + 2;
 

@@ -39,9 +39,10 @@ struct Judgement {
   Tensor tensions;   // [Q,3] in [0,1]: compress, exploit, focus
 };
 
-// Logits [Q,rows,cols] -> relevance in [0,1]: sigmoid(top) * exp(0.6 (z - top)). Where several cells
-// would saturate near 1 it keeps their order and distance, so that a budget goes to the best cell
-// first and the answerer sees which one that is.
+inline constexpr double kSharpness = 0.6;  // of maps: 1 trusts the order of cells most
+// Logits [Q,rows,cols] -> relevance in [0,1]: sigmoid(top) * exp(0.6 (z - top)). Where several
+// cells would saturate near 1 it keeps their order and distance, so that a budget goes to the best
+// cell first and the answerer sees which one that is.
 Tensor relevance_of(const Tensor& logits);
 
 class RealizerNet {
