@@ -111,6 +111,10 @@ Budget likeliest_budget(const std::array<float, kTiers.size()>& logits);
 Allocation allocate(const Relevance& relevance, const Geometry& geometry, const Budget& budget,
                     const std::string& allocator, const AllocateOptions& options = {});
 
+// The experts of allocator "experts", as `arrcoc train --policies` writes them; "" takes them away
+// again. Error{bad_json}. Allocators that exist keep theirs.
+void install_experts(const std::string& json);
+
 // The native rectangle of a leaf, clipped to the picture.
 Box box_of(const Geometry& geometry, const Leaf& leaf);
 

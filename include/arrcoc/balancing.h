@@ -66,6 +66,10 @@ Relevance balance(const Knowledge& knowledge, const Query& query, const std::str
 // Distance of each cell to the nearest of the top max(1, min(50, N/5)) scorers / the largest.
 Map spatial_diversity(const Map& raw);
 
+// The policy of balancer "learned", as `arrcoc train --policies` writes it; "" takes it away again.
+// Error{bad_json}. Balancers that exist keep theirs.
+void install_policy(const std::string& json);
+
 // (compress, exploit, focus) for a question; interpolates between anchor questions.
 Tensions tensions_for(const Query& query);
 }  // namespace balancing

@@ -37,6 +37,8 @@ Registry<Allocator>& registry<Allocator>() {
   static Registry<Allocator> allocators = [] {
     Registry<Allocator> r;
     r.add("quadtree", "split where relevance is highest", make_quadtree);
+    r.add("experts", "quadtree as four experts (text, chart, sparse, mixed) would split, gated",
+          make_experts);
     r.add("variance-split", "split where relevance varies", make_variance_split);
     r.add("breadth-first", "split evenly, coarse to fine, without relevance", make_breadth_first);
     r.add("uniform", "one level for the whole picture, like shrinking it", make_uniform);

@@ -15,6 +15,7 @@ std::unique_ptr<BudgetRule> make_curve_rule(const char* curve, bool quantised);
 std::unique_ptr<BudgetRule> make_auto_rule();
 
 std::unique_ptr<Allocator> make_quadtree();
+std::unique_ptr<Allocator> make_experts();
 std::unique_ptr<Allocator> make_variance_split();
 std::unique_ptr<Allocator> make_breadth_first();
 std::unique_ptr<Allocator> make_uniform();

@@ -1,41 +1,19 @@
 // The adaptive balancer: a small policy turns the question and the maps' statistics into weights,
-// and anchor questions into tensions. Its numbers are set by hand here; training replaces them.
+// and anchor questions into tensions. Its numbers are set by hand; `learned` has fitted ones.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <string_view>
 
 #include "balancing/balancers.h"
+#include "balancing/policy.h"
 
 namespace arrcoc::balancing {
 
 namespace {
 
-constexpr int kFeatures = 13;
-using Features = std::array<float, kFeatures>;
-
-float deviation(const Map& map) { return std::sqrt(variance(map)); }
-
-// [specificity, vague, complexity, reads | mean, max, std of each score]
-Features describe(const Knowledge& k, const Query& query) {
-  const bool reads = query.answer != AnswerKind::any && query.answer != AnswerKind::colour;
-  Features f{query.specificity, query.vague() ? 1.0F : 0.0F,
-             static_cast<float>(query.complexity) / 2.0F, reads ? 1.0F : 0.0F};
-  int i = 4;
-  for (const Map* map : {&k.information, &k.salience, &k.coupling}) {
-    f[i++] = mean(*map);
-    f[i++] = maximum(*map);
-    f[i++] = deviation(*map);
-  }
-  return f;
-}
-
-// Three logits (information, salience, coupling) = bias + rows . features. A coupling map that
-// varies earns weight, one that is flat loses it; a vague question leaves more to salience.
-struct Policy {
-  std::array<float, 3> bias;
-  std::array<Features, 3> rows;
-};
+// A coupling map that varies earns weight, one that is flat loses it; a vague question leaves more
+// to salience.
 constexpr Policy kPolicy{
     {0.2F, 0.2F, -0.9F},
     {{//  spec  vague  compl reads | info: mean max std | salience       | coupling
@@ -43,28 +21,12 @@ constexpr Policy kPolicy{
       {-0.5F, 0.6F, 0.0F, -0.8F, 0, 0, 0, 0, 0, 1.0F, 0, 0, -1.0F},
       {1.2F, -0.8F, 0.0F, 0.3F, 0, 0, 0, 0, 0, 0, -0.5F, 1.0F, 5.0F}}}};
 
-Weights choose_weights(const Knowledge& k, const Query& query, bool by_sigmoid) {
-  const Features f = describe(k, query);
-  std::array<float, 3> logit{};
-  for (int o = 0; o < 3; ++o) {
-    logit[o] = kPolicy.bias[o];
-    for (int i = 0; i < kFeatures; ++i) logit[o] += kPolicy.rows[o][i] * f[i];
-  }
-  std::array<float, 3> w{};
-  const float peak = *std::max_element(logit.begin(), logit.end());
-  for (int o = 0; o < 3; ++o) {
-    w[o] = by_sigmoid ? 1.0F / (1.0F + std::exp(-logit[o])) : std::exp(logit[o] - peak);
-  }
-  const float sum = by_sigmoid ? 1.0F : w[0] + w[1] + w[2];
-  return Weights{w[0] / sum, w[1] / sum, w[2] / sum};
-}
-
 class Adaptive : public Balancer {
  public:
   Relevance balance(const Knowledge& k, const Query& query,
                     const BalanceOptions& options) const override {
     Relevance out;
-    out.weights = choose_weights(k, query, options.sigmoid_weights);
+    out.weights = weights_by(kPolicy, describe(k, query), options.sigmoid_weights);
     out.tensions = tensions_for(query);
     // compress leans on information, particularize on the question.
     Weights w = out.weights;

@@ -8,6 +8,7 @@
 #include "arrcoc/tiny.h"
 #include "arrcoc/training.h"
 #include "cli/cli.h"
+#include "cli/train_policies.h"
 
 namespace arrcoc::cli {
 namespace {
@@ -18,6 +19,7 @@ using nlohmann::json;
 struct Wanted {
   std::string config, out, init, curves, export_int8;
   std::vector<std::string> set;
+  int policies = 0;
   double minutes = 0;
   int64_t steps = 0;
   bool resume = false, json_out = false;
@@ -139,10 +141,18 @@ void add_train(CLI::App& app) {
   command->add_option("--curves", wanted->curves, "only draw curves.png of this training folder");
   command->add_option("--export-int8", wanted->export_int8,
                       "only rewrite this folder of weights as int8, into --out");
+  command
+      ->add_option(
+          "--policies", wanted->policies,
+          "only fit balancer 'learned' and allocator 'experts' on so many questions of scenes, "
+          "into the file --out")
+      ->check(CLI::Range(72, 100000));
   command->add_flag("--json", wanted->json_out, "result as JSON");
   command->callback([wanted] {
     if (!wanted->curves.empty()) {
       std::cout << draw(wanted->curves) << "\n";
+    } else if (wanted->policies > 0) {
+      train_policies(wanted->policies, wanted->out, wanted->json_out);
     } else if (!wanted->export_int8.empty()) {
       export_weights(*wanted);
     } else {

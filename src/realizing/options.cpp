@@ -48,6 +48,16 @@ const Policy kPolicies[] = {
        only(o, "query");
        o.coupling = "realizer";
      }},
+    {"learned", "three scorers, the network among them, balanced by a fitted policy",
+     [](Options& o) {
+       o.coupling = "realizer";
+       o.balancer = "learned";
+     }},
+    {"realizer-fixed", "the same three scorers with fixed weights",
+     [](Options& o) {
+       o.coupling = "realizer";
+       o.balancer = "additive";
+     }},
     {"text", "query-blind: print anywhere",
      [](Options& o) {
        only(o, "query");

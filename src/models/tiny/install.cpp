@@ -1,10 +1,13 @@
 // The model as strategies of the pipeline, and where its weights lie.
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <mutex>
 
 #include "arrcoc/error.h"
 #include "arrcoc/knowing.h"
+#include "arrcoc/policies.h"
 #include "arrcoc/texture.h"
 #include "arrcoc/tiny.h"
 
@@ -84,6 +87,8 @@ void install(const std::string& folder) {
     state.folder = folder;
     state.model.reset();
   }
+  if (std::ifstream in(fs::path(folder) / "policies.json"); in)
+    training::install_policies({std::istreambuf_iterator<char>(in), {}});
   registry<Scorer>().add("realizer", "coupling: the bundled network looks for what is asked",
                          [] { return std::make_unique<RealizerScorer>(installed()); });
   registry<Provider>().add("realizer-text", "where print is, by the bundled network",

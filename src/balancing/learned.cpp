@@ -1,0 +1,49 @@
+// The learned balancer: weights by a policy that was fitted on scenes, the weighted sum as the map.
+#include <memory>
+#include <mutex>
+
+#include "balancing/balancers.h"
+#include "balancing/policy.h"
+
+namespace arrcoc::balancing {
+namespace {
+
+std::mutex guard;
+std::shared_ptr<const Policy> current;
+
+class Learned : public Balancer {
+ public:
+  explicit Learned(std::shared_ptr<const Policy> policy) : policy_(std::move(policy)) {}
+  Relevance balance(const Knowledge& k, const Query& query,
+                    const BalanceOptions& options) const override {
+    Relevance out;
+    out.tensions = tensions_for(query);
+    if (!policy_) {
+      out.weights = weight_preset(options.preset);
+      out.fallbacks.emplace_back("no learned balancing is installed: weights of preset " +
+                                 options.preset);
+    } else {
+      out.weights = weights_by(*policy_, describe(k, query), options.sigmoid_weights);
+    }
+    out.map = min_max(mix(k, out.weights));
+    return out;
+  }
+
+ private:
+  std::shared_ptr<const Policy> policy_;
+};
+
+}  // namespace
+
+void install_policy(const std::string& json) {
+  auto policy = json.empty() ? nullptr : std::make_shared<const Policy>(policy_from_json(json));
+  const std::scoped_lock lock(guard);
+  current = std::move(policy);
+}
+
+std::unique_ptr<Balancer> make_learned() {
+  const std::scoped_lock lock(guard);
+  return std::make_unique<Learned>(current);
+}
+
+}  // namespace arrcoc::balancing
