@@ -31,8 +31,15 @@ struct Calibration {
   bool operator==(const Calibration&) const = default;
 };
 double calibrated(const Calibration& calibration, double likelihood);
-Budget auto_budget(const Calibration& calibration, const tiny::Opinion& opinion,
-                   const Query& query);
+// The range of "auto:LOW-HIGH"; none for any other rule. Error{bad_argument} for a range that
+// cannot be (1 <= LOW < HIGH <= 4096).
+struct AutoRange {
+  int low = kMinBudget, high = kMaxBudget;
+};
+std::optional<AutoRange> auto_range(const std::string& rule);
+// range: in place of 64 to 400; the share of it that a question gets stays the same.
+Budget auto_budget(const Calibration& calibration, const tiny::Opinion& opinion, const Query& query,
+                   const AutoRange& range = {});
 // Error{bad_json} for unknown keys, wrong types and numbers that cannot be.
 Calibration calibration_from_json(const std::string& text);
 std::string to_json(const Calibration& calibration);
@@ -42,6 +49,8 @@ struct AskOptions {
   // oracle    quadtree on the evidence boxes: an upper bound
   // native    every patch at native detail, whatever the budget
   // resize    the whole picture shrunk to the budget
+  // slices    an overview and slices of the picture (LLaVA-UHD)
+  // tome, visionzip, fastv, cdpruner: every patch is encoded, a Reducer leaves the budget
   // random, breadth-first, uniform: without any relevance
   // reader, lexical, ...: a policy of arrcoc::policies()
   // top-k, diverse, ...: the network's map, another allocator

@@ -28,11 +28,30 @@ struct Item {
 // Error{bad_json} with file and line for a line that does not fit.
 std::vector<Item> load_items(const std::string& folder);
 
-// Share of the box under leaves whose side is at most `largest` (in the pixels of the allocation).
+// Share of the box under leaves whose side is at most `largest` (in the pixels of the allocation),
+// or under crops whose patches are that fine.
 double covered(const Allocation& allocation, const Box& box, double largest);
 
 // Share of the tokens whose centre lies in the boxes / share of the picture that the boxes cover.
 double lift(const Allocation& allocation, const std::vector<Box>& boxes);
+
+// Tokens of every cell of a grid over the picture [rows*cols], each spread evenly over its box, as
+// shares of all tokens.
+std::vector<double> token_density(const Allocation& allocation, int rows, int cols);
+// Share of every cell that lies in the boxes (pixels of a picture of width x height).
+std::vector<double> box_cover(const std::vector<Box>& boxes, double width, double height, int rows,
+                              int cols);
+// Pearson's; 0 when one of them does not vary.
+double correlation(const std::vector<double>& a, const std::vector<double>& b);
+
+// Lloyd's algorithm from k-means++ seeds; the same for the same seed. Points all have one length.
+struct Clusters {
+  std::vector<int> of;                       // cluster of every point
+  std::vector<std::vector<double>> centres;  // largest cluster first; none is empty
+  std::vector<size_t> nearest(const std::vector<std::vector<double>>& points, int cluster,
+                              size_t count) const;  // members closest to the centre, closest first
+};
+Clusters k_means(const std::vector<std::vector<double>>& points, int k, uint64_t seed = 1);
 
 // Answers are compared in lower case, with white space trimmed and runs of it made one space.
 std::string normalised(const std::string& answer);

@@ -21,7 +21,7 @@ namespace arrcoc {
 // command-line flags.
 struct Options {
   std::string policy = "lexical";       // what was asked for; see policy()
-  std::string channels = "compact";     // compact (13) or full (40)
+  std::string channels = "compact";     // compact (13), full (40) or rgb
   std::vector<std::string> providers;   // extra texture channels, by name
   std::string information = "shannon";  // scorers, by name
   std::string salience = "saliency";

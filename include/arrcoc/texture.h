@@ -46,10 +46,12 @@ inline constexpr int kFullChannels = 40;
 inline constexpr int kCompactChannels = 13;
 
 const char* to_string(Channel channel);
-enum class ChannelSet { compact, full };
+// colour: the compact set with every channel but red, green and blue at its mean over the picture,
+// to see what the others are good for.
+enum class ChannelSet { compact, full, colour };
 // The channels of a set, in array order.
 const std::vector<Channel>& channels_of(ChannelSet set);
-// "compact" / "13" and "full" / "40"; Error{bad_argument} else.
+// "compact" / "13", "full" / "40" and "rgb"; Error{bad_argument} else.
 ChannelSet channel_set(const std::string& name);
 
 struct Texture {
@@ -57,6 +59,7 @@ struct Texture {
   std::vector<Channel> channels;  // meaning of each row of `values`
   int source_width = 0;           // picture that it describes, native pixels
   int source_height = 0;
+  bool colour_only = false;  // ChannelSet::colour
   std::vector<std::string> fallbacks;
 
   bool has(Channel channel) const;

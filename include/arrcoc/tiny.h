@@ -21,7 +21,8 @@
 
 namespace arrcoc {
 struct TokenSequence;  // arrcoc/realizing.h
-}
+class Reducer;         // arrcoc/reducing.h
+}  // namespace arrcoc
 
 namespace arrcoc::tiny {
 
@@ -83,11 +84,18 @@ struct Answer {
   // Share of the writer's attention that each token got, mean over characters, heads and layers.
   // The rest went to the question.
   std::vector<float> focus;
+  // With a reducer: the given tokens that are left, or that others were merged into, in order.
+  // focus is theirs.
+  std::vector<int64_t> kept;
   float quality = 0;              // mean of what the adapter found the tokens worth, in [0,1]
   float quality_spread = 0;       // and its standard deviation
   bool adapter_bypassed = false;  // the adapter gave NaN or infinity and was left out
   bool operator==(const Answer&) const = default;
 };
+
+// What the realizer is shown beside the pixels: the 13 channels of the texture, or only red, green
+// and blue of them with the others at their mean. The weights are trained with all 13.
+enum class PageChannels { texture, colour };
 
 // What the realizer made of a picture, for as many questions as there are. Immutable.
 struct SeenPage;
@@ -97,6 +105,8 @@ struct Reading {
   const TokenSequence* tokens = nullptr;
   Geometry geometry;  // of the picture that the tokens were cut from
   std::string question;
+  const Reducer* reducer = nullptr;  // takes tokens away inside the encoder; must outlive the call
+  int keep = 0;                      // tokens that a reducer leaves at most
 };
 
 // Both networks with their weights, fp32 on the CPU. Immutable but for a small memory of pages
@@ -118,9 +128,11 @@ class TinyModel {
   Opinion look(const Picture& picture, const at::Tensor& frame, std::string_view question) const;
   // Several questions about one picture in one go; the same as one by one up to rounding.
   std::vector<Opinion> look(const Picture& picture, const at::Tensor& frame,
-                            const std::vector<std::string>& questions) const;
+                            const std::vector<std::string>& questions,
+                            PageChannels channels = PageChannels::texture) const;
   // Computes the page features unless they are remembered; false when they were.
-  bool read(const Picture& picture, const at::Tensor& frame) const;
+  bool read(const Picture& picture, const at::Tensor& frame,
+            PageChannels channels = PageChannels::texture) const;
   // The same in two steps, for a caller who keeps pages himself.
   std::shared_ptr<const SeenPage> see(const Picture& picture, const at::Tensor& frame) const;
   Opinion look(const SeenPage& page, std::string_view question) const;

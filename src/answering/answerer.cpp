@@ -10,6 +10,7 @@
 
 #include "answering/plan.h"
 #include "arrcoc/error.h"
+#include "arrcoc/reducing.h"
 
 namespace arrcoc::answering {
 
@@ -152,7 +153,7 @@ class Batch {
   }
   bool learned_budget() const {
     const std::string b = rule();
-    return source_ != Source::native && (b == "auto" || b == "learned");
+    return source_ != Source::native && (b == "auto" || b == "learned" || auto_range(b));
   }
 
   // The time since the last lap, shared evenly.
@@ -181,15 +182,20 @@ class Batch {
       questions.push_back(replies_[i].query.text);
     }
     if (open.empty()) return;
-    if (model_.read(picture_, page_.frame)) lap("page");
-    std::vector<tiny::Opinion> opinions = model_.look(picture_, page_.frame, questions);
+    const auto channels = channel_set(options_.look.channels) == ChannelSet::colour
+                              ? tiny::PageChannels::colour
+                              : tiny::PageChannels::texture;
+    if (model_.read(picture_, page_.frame, channels)) lap("page");
+    std::vector<tiny::Opinion> opinions = model_.look(picture_, page_.frame, questions, channels);
     for (size_t k = 0; k < open.size(); ++k)
       replies_[open[k]].opinion = std::make_shared<tiny::Opinion>(std::move(opinions[k]));
     lap("looking");
   }
 
   Budget budget(size_t i, const Relevance& relevance) const {
-    if (learned_budget()) return auto_budget(calibration_, *replies_[i].opinion, replies_[i].query);
+    if (learned_budget())
+      return auto_budget(calibration_, *replies_[i].opinion, replies_[i].query,
+                         auto_range(rule()).value_or(AutoRange{}));
     return attending::budget(relevance, replies_[i].query, rule());
   }
 
@@ -208,6 +214,16 @@ class Batch {
       case Source::resize:
         seen = shrink_to(pyramid, budget(i, flat()));
         break;
+      case Source::slices:
+        seen = take_slices(pyramid, budget(i, flat()));
+        break;
+      case Source::reducer: {
+        const Budget left = budget(i, flat());
+        seen = take_all(pyramid);
+        seen.allocation.allocator = options_.policy;
+        seen.allocation.budget = left;
+        break;
+      }
       case Source::pipeline: {
         Options look = options_.look;
         look.allocate = allocate;
@@ -268,10 +284,13 @@ class Batch {
     std::vector<int64_t> lengths;
     for (const Seen& seen : seen_) lengths.push_back(seen.tokens.size());
     lap("realizing");
+    const std::unique_ptr<Reducer> reducer =
+        source_ == Source::reducer ? registry<Reducer>().make(options_.policy) : nullptr;
     for (const std::vector<size_t>& group : realizing::bucket(lengths, kTokensTogether)) {
       std::vector<tiny::Reading> readings;
       for (size_t i : group)
-        readings.push_back({&seen_[i].tokens, page_.pyramid->geometry(), replies_[i].query.text});
+        readings.push_back({&seen_[i].tokens, page_.pyramid->geometry(), replies_[i].query.text,
+                            reducer.get(), seen_[i].allocation.budget.tokens});
       const std::vector<tiny::Answer> answers = model_.answer(readings);
       for (size_t k = 0; k < group.size(); ++k) finish(group[k], answers[k]);
       const double now = now_ms();
@@ -284,6 +303,11 @@ class Batch {
   void finish(size_t i, const tiny::Answer& answer) {
     Reply& reply = replies_[i];
     Seen& seen = seen_[i];
+    if (source_ == Source::reducer) {  // a merged token stands where it began
+      std::vector<Leaf> left;
+      for (int64_t k : answer.kept) left.push_back(seen.allocation.leaves[static_cast<size_t>(k)]);
+      seen.allocation.leaves = std::move(left);
+    }
     reply.answer = answer.text;
     reply.probabilities = answer.probabilities;
     reply.likelihood = answer.confidence;

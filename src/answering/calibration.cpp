@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "arrcoc/answering.h"
@@ -33,14 +34,28 @@ double calibrated(const Calibration& c, double likelihood) {
   return 1 / (1 + std::exp(-(c.slope * std::log(p / (1 - p)) + c.offset)));
 }
 
-Budget auto_budget(const Calibration& c, const tiny::Opinion& opinion, const Query& query) {
+std::optional<AutoRange> auto_range(const std::string& rule) {
+  constexpr int kMost = 4096;
+  if (rule.rfind("auto:", 0) != 0) return std::nullopt;
+  AutoRange out{0, 0};
+  char rest = 0;
+  if (std::sscanf(rule.c_str(), "auto:%5d-%5d%c", &out.low, &out.high, &rest) != 2 || out.low < 1 ||
+      out.low >= out.high || out.high > kMost)
+    throw Error(ErrorCode::bad_argument, "budget '" + rule +
+                                             "': auto:LOW-HIGH takes two numbers, 1 <= LOW < HIGH "
+                                             "<= 4096");
+  return out;
+}
+
+Budget auto_budget(const Calibration& c, const tiny::Opinion& opinion, const Query& query,
+                   const AutoRange& range) {
   constexpr double kRange = kMaxBudget - kMinBudget;
   double share = (attending::expected_budget(opinion.tier).tokens - kMinBudget) / kRange;
   const double expected = kMinBudget + kRange * share;
   const bool complex = query.complexity == Complexity::complex;
   if (complex) share *= c.complex;
-  const double tokens =
-      kMinBudget + kRange * std::pow(std::clamp(c.scale * share, 0.0, 1.0), c.power);
+  const double tokens = range.low + (range.high - range.low) *
+                                        std::pow(std::clamp(c.scale * share, 0.0, 1.0), c.power);
   return Budget{static_cast<int>(std::lround(tokens)), "auto",
                 "the network expects a need of " + std::to_string(std::lround(expected)) +
                     " tokens" + (complex ? ", a complex question" : "")};

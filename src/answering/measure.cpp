@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "arrcoc/error.h"
+
 namespace arrcoc::answering {
 
 namespace {
@@ -26,6 +28,22 @@ double percentile(std::vector<double> values, double share) {
   std::sort(values.begin(), values.end());
   const double at = share * static_cast<double>(values.size() - 1);
   return values[static_cast<size_t>(std::lround(at))];
+}
+
+// Pictures, not questions: what somebody with an unlucky picture gets.
+double worst_decile(const std::vector<double>& values, const std::vector<int>& groups) {
+  std::map<int, std::pair<double, int>> sums;
+  for (size_t i = 0; i < values.size(); ++i) {
+    sums[groups[i]].first += values[i];
+    ++sums[groups[i]].second;
+  }
+  std::vector<double> means;
+  for (const auto& [group, sum] : sums) means.push_back(sum.first / sum.second);
+  std::sort(means.begin(), means.end());
+  const size_t tenth = (means.size() + 9) / 10;
+  double total = 0;
+  for (size_t i = 0; i < tenth; ++i) total += means[i];
+  return tenth > 0 ? total / static_cast<double>(tenth) : 0;
 }
 
 // Mean distance between confidence and accuracy over ten bins of confidence.
@@ -75,6 +93,13 @@ Record judge(const Group& group, const Case& one, const Reply& reply, bool read)
         out.box_hit = out.box_hit || (x >= b.x0 && x < b.x1 && y >= b.y0 && y < b.y1);
     }
   }
+  out.density = evaluation::token_density(reply.allocation, Record::kDensity, Record::kDensity);
+  std::vector<Box> needed = one.item.answer_boxes;
+  needed.insert(needed.end(), one.item.evidence_boxes.begin(), one.item.evidence_boxes.end());
+  if (!needed.empty())
+    out.qc3 = evaluation::correlation(out.density,
+                                      evaluation::box_cover(needed, one.item.width, one.item.height,
+                                                            Record::kDensity, Record::kDensity));
   out.tokens = reply.tokens;
   out.native_tokens = reply.native_tokens;
   out.milliseconds = reply.milliseconds();
@@ -128,10 +153,18 @@ std::vector<Record> measure_looking(const Group& group, const Options& options) 
   return out;
 }
 
+void check_budget(const std::string& policy, int budget, const std::vector<Record>& records) {
+  for (const Record& r : records)
+    if (r.tokens > budget)
+      throw Error(ErrorCode::bad_argument, "policy " + policy + " spent " +
+                                               std::to_string(r.tokens) +
+                                               " tokens of a budget of " + std::to_string(budget));
+}
+
 Summary summarise(const std::vector<const Record*>& records) {
   Summary out;
-  std::vector<double> right, similar, recalls, times;
-  std::vector<int> answered_groups, box_groups;
+  std::vector<double> right, similar, recalls, times, placed;
+  std::vector<int> answered_groups, box_groups, placed_groups;
   int sure = 0, sure_right = 0, complex = 0, starved = 0, boxes = 0, located = 0;
   for (const Record* r : records) {
     ++out.questions;
@@ -152,6 +185,10 @@ Summary summarise(const std::vector<const Record*>& records) {
       out.lenient += r->lenient;
       out.lift += r->lift;
     }
+    if (r->qc3 != Record::kNoBoxes) {
+      placed.push_back(r->qc3);
+      placed_groups.push_back(r->group);
+    }
     if (r->overlap >= 0) {
       ++boxes;
       out.overlap += r->overlap;
@@ -167,6 +204,9 @@ Summary summarise(const std::vector<const Record*>& records) {
   out.exact_match = evaluation::bootstrap(right, answered_groups);
   out.anls = evaluation::bootstrap(similar, answered_groups);
   out.recall = evaluation::bootstrap(recalls, box_groups);
+  out.qc3 = evaluation::bootstrap(placed, placed_groups);
+  out.placed = static_cast<int>(placed.size());
+  out.worst_decile = worst_decile(similar, answered_groups);
   out.lenient = share(out.lenient, static_cast<size_t>(located));
   out.lift = share(out.lift, static_cast<size_t>(located));
   out.overlap = share(out.overlap, static_cast<size_t>(boxes));

@@ -59,6 +59,12 @@ struct Record {
   bool unsure = false;
   double overlap = -1;   // of the answer's box: intersection over union; -1 without either
   bool box_hit = false;  // its centre lies in an answer box
+  // QC3: correlation of tokens per cell with the cells of answer and evidence, on a grid of
+  // kDensity x kDensity cells; kNoBoxes without boxes.
+  double qc3 = kNoBoxes;
+  std::vector<double> density;  // those tokens per cell, as shares
+  static constexpr int kDensity = 12;
+  static constexpr double kNoBoxes = -2;
 };
 // `reply` without an answer (look only) counts as not answered.
 Record judge(const Group& group, const Case& one, const Reply& reply, bool read = true);
@@ -73,6 +79,9 @@ std::vector<Record> measure(const Answerer& answerer, const Group& group, const 
 // For a policy of arrcoc::policies(), without the model: only where the tokens go.
 std::vector<Record> measure_looking(const Group& group, const Options& options);
 
+// Error{bad_argument} that names the policy when a record spent more tokens than `budget`.
+void check_budget(const std::string& policy, int budget, const std::vector<Record>& records);
+
 struct Summary {
   int questions = 0;
   int answered = 0;  // of those, with a known answer
@@ -86,6 +95,9 @@ struct Summary {
   double right_when_sure = 0;
   double calibration_error = 0;  // expected, 10 bins
   double box_hit = 0, overlap = 0;
+  double worst_decile = 0;  // mean anls of the tenth of the pictures where it is lowest
+  evaluation::Interval qc3;
+  int placed = 0;      // questions with boxes, of qc3
   double starved = 0;  // share of complex questions given fewer than 160 tokens
 };
 Summary summarise(const std::vector<const Record*>& records);

@@ -3,6 +3,7 @@
 
 #include "answering/plan.h"
 #include "arrcoc/error.h"
+#include "arrcoc/reducing.h"
 
 namespace arrcoc::answering {
 
@@ -23,6 +24,8 @@ constexpr Named kOwn[] = {
     {"resize", "the whole picture shrunk to the budget", Source::resize, ""},
     {"fixed-16x", "the whole picture shrunk to 256 tokens, always (DeepSeek-OCR's base mode)",
      Source::resize, ""},
+    {"slices", "an overview and slices by aspect ratio, equal shares of the budget (LLaVA-UHD)",
+     Source::slices, ""},
     {"fixed-tiers", "the network's map; 64 to 400 tokens by the question's words alone",
      Source::network, "quadtree"},
     {"random", "splits drawn at random, no relevance", Source::nothing, "random"},
@@ -52,6 +55,7 @@ std::string with_dashes(std::string name) {
 Source source_of(const std::string& policy) {
   const std::string name = with_dashes(policy);
   if (const Named* mine = own(name)) return mine->source;
+  if (registry<Reducer>().has(name)) return Source::reducer;
   return of_pipeline(name) ? Source::pipeline : Source::network;
 }
 
@@ -61,12 +65,19 @@ std::string own_budget(const std::string& policy) {
   return policy == "fixed-tiers" ? "tiers" : "";
 }
 
+bool encodes_all(const std::string& policy) {
+  const Source source = source_of(policy);
+  return source == Source::native || source == Source::reducer;
+}
+
 AskOptions options_for(const std::string& policy) {
   const std::string name = with_dashes(policy);
   AskOptions out;
   out.policy = name;
   if (const Named* mine = own(name)) {
     if (*mine->allocator != '\0') out.look.allocator = mine->allocator;
+  } else if (registry<Reducer>().has(name)) {
+    // Every patch is given; nothing else is chosen.
   } else if (of_pipeline(name)) {
     out.look = arrcoc::policy(name);
   } else if (registry<Allocator>().has(name)) {
@@ -89,6 +100,7 @@ std::vector<std::pair<std::string, std::string>> policies() {
     if (!known) out.emplace_back(name, summary);
   };
   for (const Named& mine : kOwn) add(mine.name, mine.summary);
+  for (const auto& [name, summary] : registry<Reducer>().list()) add(name, summary);
   for (const auto& [name, summary] : arrcoc::policies()) add(name, summary);
   for (const auto& [name, summary] : registry<Allocator>().list())
     if (name != "zoom") add(name, "the network's map: " + summary);  // zoom gives no leaves

@@ -16,6 +16,7 @@ struct Preset {
 constexpr Preset kPresets[] = {
     {"vervaeke", {0.3F, 0.3F, 0.4F}},  // information, salience, query coupling
     {"symbolic", {0.3F, 0.2F, 0.5F}},  // with the symbolic salience: text, faces
+    {"thirds", {1.0F / 3, 1.0F / 3, 1.0F / 3}},
     {"query", {0, 0, 1}},
     {"information", {1, 0, 0}},
     {"salience", {0, 1, 0}},

@@ -7,10 +7,8 @@
 #include <ATen/Parallel.h>
 #include <torch/version.h>
 
-#include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <set>
 
 #include "answering/cost.h"
 #include "answering/plan.h"
@@ -29,134 +27,90 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 struct Bench {
-  std::string suites, policies = "realized,oracle,resize,random,breadth-first,fixed-16x,native";
+  std::string suites;
+  std::string policies =
+      "realized,oracle,resize,random,breadth-first,saliency,reader,diverse,slices,fixed-16x,"
+      "fixed-tiers,native,tome,visionzip,fastv,cdpruner";
   std::vector<std::string> data;
   std::string budgets = "64,100,160,256,400";
   std::string out;
   int limit = 0, native_limit = 10;
-  bool quick = false, speed = false, json = false;
+  double native_megapixels = 1;
+  bool quick = false, speed = false, growth = false, ablation = false, json = false;
 };
 
-constexpr size_t kFailures = 8;  // pictures of the gallery
+struct Changed {
+  const char* name;
+  const char* policy;
+  const char* channels;
+};
+// Three scorers, the network's map among them, and what is left when a part goes. The first row is
+// what the others are compared with.
+constexpr Changed kAblation[] = {
+    {"three scorers, balanced", "lexical", "compact"},
+    {"information alone", "information", "compact"},
+    {"salience alone", "saliency", "compact"},
+    {"query alone (the network)", "coupling", "compact"},
+    {"without information", "no-information", "compact"},
+    {"without salience", "no-salience", "compact"},
+    {"without query", "no-query", "compact"},
+    {"without balancing (a third each)", "thirds", "compact"},
+    {"multiplied instead of balanced", "multiplicative", "compact"},
+    {"without texture (red, green, blue)", "lexical", "rgb"},
+    {"query alone, without texture", "coupling", "rgb"},
+};
+
+// The largest number of tokens that a budget allows; 0 when it sets none.
+int most_tokens(const std::string& budget) {
+  if (budget == "own") return 0;
+  if (budget == "auto") return kMaxBudget;
+  const size_t dash = budget.rfind('-');
+  return std::stoi(dash == std::string::npos ? budget : budget.substr(dash + 1));
+}
+
+void check_budgets(const std::vector<std::string>& budgets) {
+  for (const std::string& budget : budgets) {
+    if (budget == "auto" || answering::auto_range(budget)) continue;
+    if (budget.find_first_not_of("0123456789") != std::string::npos || budget.size() > 6)
+      throw Error(ErrorCode::bad_argument,
+                  "--budgets are numbers, auto or auto:LOW-HIGH, not '" + budget + "'");
+  }
+}
 
 std::vector<BenchCell> cells_of(const Bench& args, const json& given) {
   std::vector<BenchCell> out;
-  for (const std::string& policy : split_names(args.policies)) {
-    const bool own = !answering::own_budget(policy).empty();
-    for (const std::string& budget : split_names(args.budgets)) {
+  const std::vector<std::string> budgets = split_names(args.budgets);
+  check_budgets(budgets);
+  const auto add = [&](const std::string& name, const std::string& policy, const json& fields,
+                       bool ablation) {
+    BenchCell cell;
+    cell.policy = name;
+    cell.budget = answering::own_budget(policy).empty() ? fields.at("budget") : "own";
+    cell.options = ask_options(policy, fields);
+    cell.limit = answering::encodes_all(policy) ? args.native_limit : 0;
+    cell.ablation = ablation;
+    for (const BenchCell& other : out)
+      if (other.policy == cell.policy && other.budget == cell.budget)
+        throw Error(ErrorCode::bad_argument,
+                    "policy " + policy + " at budget " + cell.budget + " is named twice");
+    out.push_back(std::move(cell));
+  };
+  for (const std::string& policy : split_names(args.policies))
+    for (const std::string& budget : budgets) {
       json fields = given;
       fields["budget"] = budget;
-      BenchCell cell;
-      cell.policy = policy;
-      cell.budget = own ? "own" : budget;
-      cell.options = ask_options(policy, fields);
-      cell.limit = policy == "native" ? args.native_limit : 0;
-      out.push_back(std::move(cell));
-      if (own) break;
+      add(policy, policy, fields, false);
+      if (out.back().budget == "own") break;
     }
+  if (!args.ablation) return out;
+  for (const Changed& row : kAblation) {
+    json fields = {{"coupling", "realizer"}, {"channels", row.channels}};
+    fields.update(given);
+    fields["budget"] = budgets[budgets.size() / 2];
+    add(row.name, row.policy, fields, true);
   }
   return out;
 }
-
-ordered_json to_line(const BenchCell& cell, const Record& r, double gflop, double peak) {
-  return {{"suite", r.suite},
-          {"group", r.group},
-          {"policy", cell.policy},
-          {"budget", cell.budget},
-          {"kind", r.kind},
-          {"complexity", r.complexity},
-          {"question", r.question},
-          {"wanted", r.wanted},
-          {"answer", r.answer},
-          {"answered", r.answered},
-          {"right", r.right},
-          {"anls", r.anls},
-          {"boxes", r.boxes},
-          {"recall", r.recall},
-          {"lenient", r.lenient},
-          {"lift", r.lift},
-          {"tokens", r.tokens},
-          {"native_tokens", r.native_tokens},
-          {"milliseconds", r.milliseconds},
-          {"likelihood", r.likelihood},
-          {"confidence", r.confidence},
-          {"unsure", r.unsure},
-          {"overlap", r.overlap},
-          {"box_hit", r.box_hit},
-          {"gflop", gflop},
-          {"peak_mb", peak}};
-}
-
-Record from_line(const json& j) {
-  Record r;
-  r.suite = j.at("suite");
-  r.group = j.at("group");
-  r.policy = j.at("policy");
-  r.kind = j.at("kind");
-  r.complexity = j.at("complexity");
-  r.question = j.at("question");
-  r.wanted = j.at("wanted");
-  r.answer = j.at("answer");
-  r.answered = j.at("answered");
-  r.right = j.at("right");
-  r.anls = j.at("anls");
-  r.boxes = j.at("boxes");
-  r.recall = j.at("recall");
-  r.lenient = j.at("lenient");
-  r.lift = j.at("lift");
-  r.tokens = j.at("tokens");
-  r.native_tokens = j.at("native_tokens");
-  r.milliseconds = j.at("milliseconds");
-  r.likelihood = j.at("likelihood");
-  r.confidence = j.at("confidence");
-  r.unsure = j.at("unsure");
-  r.overlap = j.at("overlap");
-  r.box_hit = j.at("box_hit");
-  return r;
-}
-
-// Lines that are already there, and what comes after them. A group counts when its last line ends.
-class Ledger {
- public:
-  Ledger(const std::string& path, std::vector<BenchCell>& cells) : cells_(cells) {
-    std::string kept;
-    if (std::ifstream in(path, std::ios::binary); in) {
-      for (std::string line; std::getline(in, line);) {
-        const json j = json::parse(line, nullptr, false);
-        if (in.eof() || !j.is_object()) break;  // cut off by a kill
-        take(j);
-        kept += line + "\n";
-      }
-    }
-    media::write_file(path, std::vector<uint8_t>(kept.begin(), kept.end()));
-    out_.open(path, std::ios::binary | std::ios::app);
-  }
-  bool has(const BenchCell& cell, const Group& group) const {
-    return done_.count({cell.policy, cell.budget, group.suite, group.number}) > 0;
-  }
-  void add(const BenchCell& cell, const std::vector<Record>& records, double gflop, double peak) {
-    std::string lines;
-    for (const Record& r : records) lines += to_line(cell, r, gflop, peak).dump() + "\n";
-    out_ << lines << std::flush;
-    if (!out_) throw Error(ErrorCode::io, "cannot write records.jsonl");
-    for (const Record& r : records) take(json::parse(to_line(cell, r, gflop, peak).dump()));
-  }
-
- private:
-  void take(const json& j) {
-    for (BenchCell& cell : cells_) {
-      if (cell.policy != j.at("policy") || cell.budget != j.at("budget")) continue;
-      cell.records.push_back(from_line(j));
-      cell.gflops.push_back(j.at("gflop"));
-      cell.peak_mb = std::max(cell.peak_mb, j.at("peak_mb").get<double>());
-      done_.insert({cell.policy, cell.budget, j.at("suite"), j.at("group")});
-    }
-  }
-
-  std::vector<BenchCell>& cells_;
-  std::set<std::tuple<std::string, std::string, std::string, int>> done_;
-  std::ofstream out_;
-};
 
 std::string machine_name() {
   std::ifstream in("/proc/cpuinfo");
@@ -184,82 +138,84 @@ void claim(const fs::path& out, const ordered_json& settings) {
   write_text(path, settings.dump(1) + "\n");
 }
 
-// The most confident wrong answers of the realized policy, with their heat maps.
-class Gallery {
- public:
-  explicit Gallery(const fs::path& folder) : folder_(folder) {}
-  void see(const answering::Answerer& model, const Group& group, const BenchCell& cell,
-           const std::vector<Record>& records) {
-    for (size_t i = 0; i < records.size(); ++i) {
-      const Record& r = records[i];
-      if (r.right || !r.answered || taken() >= kFailures) continue;
-      const answering::Reply reply =
-          model.ask(group.picture, group.cases[i].item.question, cell.options);
-      media::DrawOptions draw;
-      draw.longest = 420;
-      const Geometry& g = reply.allocation.geometry;
-      fs::create_directories(folder_);
-      const std::string name = std::to_string(group.number) + "_" + std::to_string(i);
-      media::write_png(
-          (folder_ / (name + ".png")).string(),
-          media::draw_homunculus(resize(group.picture, g.width, g.height), reply.allocation, draw));
-      write_text(folder_ / (name + ".json"), ordered_json({{"question", r.question},
-                                                           {"wanted", r.wanted},
-                                                           {"answer", r.answer},
-                                                           {"confidence", r.confidence}})
-                                                 .dump());
-    }
+// Growth curves of the folder, measured unless they are there.
+ordered_json growth_of(const Bench& args) {
+  const fs::path path = fs::path(args.out) / "growth.json";
+  if (!args.out.empty())
+    if (std::ifstream in(path); in)
+      if (auto before = ordered_json::parse(in, nullptr, false); before.is_object()) return before;
+  const ordered_json growth = bench_growth(args.quick ? 1 : 3, args.quick ? 0.25 : 16,
+                                           args.quick ? 0.25 : args.native_megapixels);
+  if (!args.out.empty()) {
+    fs::create_directories(args.out);
+    write_text(path, growth.dump(1) + "\n");
   }
-  std::vector<BenchFailure> all() const {
-    std::vector<BenchFailure> out;
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator(folder_, none)) {
-      if (entry.path().extension() != ".json") continue;
-      std::ifstream in(entry.path());
-      const json j = json::parse(in);
-      fs::path png = entry.path();
-      const auto bytes = media::read_file(png.replace_extension(".png").string());
-      out.push_back({j.at("question"), j.at("wanted"), j.at("answer"),
-                     std::string(bytes.begin(), bytes.end()), j.at("confidence")});
+  return growth;
+}
+
+class Run {
+ public:
+  Run(const Bench& args, BenchReport& report)
+      : args_(args),
+        report_(report),
+        model_(answerer()),
+        ledger_((fs::path(args.out) / "records.jsonl").string(), report.cells),
+        gallery_(fs::path(args.out) / "failures") {}
+
+  void all() {
+    if (!args_.suites.empty()) {
+      const auto suites = split_names(args_.suites);
+      over(answering::ahead(answering::suite_groups(suites, args_.limit)),
+           answering::suite_questions(suites, args_.limit), args_.suites);
     }
-    std::sort(out.begin(), out.end(), [](const BenchFailure& a, const BenchFailure& b) {
-      return std::tie(b.confidence, a.question) < std::tie(a.confidence, b.question);
-    });
-    return out;
+    int first = 1'000'000;  // groups of folders are others than those of suites
+    for (const std::string& folder : args_.data) {
+      const size_t all = evaluation::load_items(folder).size();
+      over(folder_groups(folder, args_.limit, first),
+           args_.limit > 0 ? std::min<size_t>(args_.limit, all) : all, folder);
+      first += 1'000'000;
+    }
+    report_.failures = gallery_.all();
   }
 
  private:
-  size_t taken() const {
-    std::error_code none;
-    size_t count = 0;
-    for (const auto& entry : fs::directory_iterator(folder_, none))
-      count += entry.path().extension() == ".png" ? 1 : 0;
-    return count;
+  void over(const answering::GroupSource& source, size_t total, const std::string& name) {
+    Progress progress(name, total);
+    while (const auto group = source()) {
+      for (size_t i = 0; i < report_.cells.size(); ++i) measure(*group, i);
+      for (size_t i = 0; i < group->cases.size(); ++i) progress.step();
+    }
   }
-  fs::path folder_;
-};
 
-void measure_group(const answering::Answerer& model, const Group& group,
-                   std::vector<BenchCell>& cells, Ledger& ledger, Gallery& gallery,
-                   std::map<std::string, int>& asked) {
-  for (BenchCell& cell : cells) {
-    int& done = asked[group.suite + "|" + cell.policy + "|" + cell.budget];
-    if (cell.limit > 0 && done >= cell.limit) continue;
+  void measure(const Group& group, size_t number) {
+    BenchCell& cell = report_.cells[number];
+    int& done = asked_[{group.suite, number}];
+    if (cell.limit > 0 && done >= cell.limit) return;
     done += static_cast<int>(group.cases.size());
-    if (ledger.has(cell, group)) continue;
+    if (ledger_.has(cell, group)) return;
+    // A picture that nobody remembers: every cell pays for looking at it itself, and costs do not
+    // depend on which cells came before.
+    Group fresh = group;
+    fresh.picture.hash ^= 0x9E3779B97F4A7C15ULL * (number + 1);
     answering::reset_peak();
-    answering::FlopCounter counter;
-    const std::vector<Record> records = answering::measure(model, group, cell.options);
+    const answering::FlopCounter counter;
+    const std::vector<Record> records = answering::measure(*model_, fresh, cell.options);
     const double gflop = counter.flops() * 1e-9 / static_cast<double>(records.size());
-    for (const Record& r : records)
-      if (cell.budget != "own" && cell.budget != "auto" && r.tokens > std::stoi(cell.budget))
-        throw Error(ErrorCode::bad_argument, "policy " + cell.policy + " spent " +
-                                                 std::to_string(r.tokens) +
-                                                 " tokens of a budget of " + cell.budget);
-    ledger.add(cell, records, gflop, answering::peak_megabytes());
-    if (cell.policy == "realized") gallery.see(model, group, cell, records);
+    const double peak = answering::peak_megabytes();
+    if (const int most = most_tokens(cell.budget); most > 0)
+      answering::check_budget(cell.policy, most, records);
+    // The gallery first: a question whose line is written is not asked again.
+    if (&cell == middle_cell(report_, "realized")) gallery_.see(*model_, group, cell, records);
+    ledger_.add(cell, records, gflop, peak);
   }
-}
+
+  const Bench& args_;
+  BenchReport& report_;
+  std::shared_ptr<const answering::Answerer> model_;
+  BenchLedger ledger_;
+  BenchGallery gallery_;
+  std::map<std::pair<std::string, size_t>, int> asked_;
+};
 
 void bench(const Bench& given_args, const OptionFlags& flags) {
   Bench args = given_args;
@@ -267,54 +223,46 @@ void bench(const Bench& given_args, const OptionFlags& flags) {
     bench_speed(args.quick ? 1 : 5, args.json);
     return;
   }
+  const bool asks = !args.suites.empty() || !args.data.empty();
+  if (!asks && args.growth) {
+    const ordered_json growth = growth_of(args);
+    std::cout << (args.json ? growth.dump() + "\n" : growth_markdown(growth));
+    return;
+  }
   if (args.out.empty()) throw Error(ErrorCode::bad_argument, "--out DIR: where the report goes");
-  if (args.suites.empty() && args.data.empty())
-    throw Error(ErrorCode::bad_argument, "give --suite, --data or both (or --speed)");
+  if (!asks)
+    throw Error(ErrorCode::bad_argument,
+                "give --suite, --data or both (or --speed, or --growth alone)");
   if (args.quick) {
     args.limit = args.limit > 0 ? args.limit : 4;
     args.native_limit = std::min(args.native_limit, 2);
   }
   json given = flags.given();
   given.erase("policy");
-  for (const std::string& budget : split_names(args.budgets))
-    if (budget != "auto" && budget.find_first_not_of("0123456789") != std::string::npos)
-      throw Error(ErrorCode::bad_argument, "--budgets are numbers or auto, not '" + budget + "'");
   BenchReport report;
   report.cells = cells_of(args, given);
   const auto model = answerer();
+  report.parameters = static_cast<double>(model->model().parameters());
   report.settings = {{"suites", args.suites},     {"data", args.data},
                      {"policies", args.policies}, {"budgets", args.budgets},
                      {"limit", args.limit},       {"native_limit", args.native_limit},
-                     {"options", given},          {"weights", model->model().fingerprint()},
-                     {"version", kVersion}};
+                     {"ablation", args.ablation}, {"options", given},
+                     {"version", kVersion},       {"weights", model->model().fingerprint()}};
   report.machine = {{"processor", machine_name()},
                     {"threads", at::get_num_threads()},
                     {"libtorch", TORCH_VERSION}};
+  // What cannot be measured is refused before the folder is taken.
+  if (!args.suites.empty()) answering::suite_groups(split_names(args.suites), 1);
+  for (const std::string& folder : args.data) evaluation::load_items(folder);
   claim(args.out, report.settings);
-  Ledger ledger((fs::path(args.out) / "records.jsonl").string(), report.cells);
-  Gallery gallery(fs::path(args.out) / "failures");
-  std::map<std::string, int> asked;
-  const auto run = [&](const answering::GroupSource& source, size_t total,
-                       const std::string& name) {
-    Progress progress(name, total);
-    while (const auto group = source()) {
-      measure_group(*model, *group, report.cells, ledger, gallery, asked);
-      for (size_t i = 0; i < group->cases.size(); ++i) progress.step();
-    }
-  };
-  if (!args.suites.empty()) {
-    const auto suites = split_names(args.suites);
-    run(answering::ahead(answering::suite_groups(suites, args.limit)),
-        answering::suite_questions(suites, args.limit), args.suites);
-  }
-  for (const std::string& folder : args.data)
-    run(folder_groups(folder, args.limit, 0), evaluation::load_items(folder).size(), folder);
-  report.failures = gallery.all();
-  const std::string text = bench_markdown(report);
-  write_text(fs::path(args.out) / "report.json", bench_json(report).dump(1) + "\n");
+  Run(args, report).all();
+  if (args.growth) report.growth = growth_of(args);
+  const ordered_json all = bench_json(report);
+  const std::string text = bench_markdown(report, all);
+  write_text(fs::path(args.out) / "report.json", all.dump(1) + "\n");
   write_text(fs::path(args.out) / "report.md", text);
-  write_text(fs::path(args.out) / "report.html", bench_html(report));
-  std::cout << (args.json ? bench_json(report).dump() + "\n" : text);
+  write_text(fs::path(args.out) / "report.html", bench_html(report, all));
+  std::cout << (args.json ? all.dump() + "\n" : text);
 }
 
 }  // namespace
@@ -324,14 +272,24 @@ void add_bench(CLI::App& app) {
   auto args = std::make_shared<Bench>();
   sub->add_option("--suite", args->suites, "fixed suites: documents,charts,...,unseen");
   sub->add_option("--data", args->data, "folder with items.jsonl and pictures; may be repeated");
-  sub->add_option("--policies", args->policies, "policies of arrcoc ask, and oracle");
-  sub->add_option("--budgets", args->budgets, "tokens, or auto");
+  sub->add_option("--policies", args->policies, "policies of arrcoc ask, and oracle")
+      ->capture_default_str();
+  sub->add_option("--budgets", args->budgets, "tokens, auto, or auto:LOW-HIGH")
+      ->capture_default_str();
   sub->add_option("--out", args->out, "folder of the report; a stopped run goes on there");
   sub->add_option("--limit", args->limit, "only the first questions of each suite or folder")
       ->check(CLI::NonNegativeNumber);
-  sub->add_option("--native-limit", args->native_limit, "questions a suite for policy native")
-      ->check(CLI::NonNegativeNumber);
+  sub->add_option("--native-limit", args->native_limit,
+                  "questions a suite for policies that encode every patch (0: all)")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  sub->add_option("--native-megapixels", args->native_megapixels,
+                  "growth: the largest picture that native gets")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   sub->add_flag("--quick", args->quick, "a few questions: does it all work?");
+  sub->add_flag("--ablation", args->ablation, "also leave out one part after the other");
+  sub->add_flag("--growth", args->growth, "also cost over megapixels and tokens");
   sub->add_flag("--speed", args->speed, "adaptive against native at 1024x1024, nothing else");
   sub->add_flag("--json", args->json, "print as JSON");
   const OptionFlags flags(*sub);

@@ -100,6 +100,11 @@ ordered_json to_json(const Summary& s) {
     out["answer_box_hit"] = rounded(s.box_hit);
     out["answer_box_overlap"] = rounded(s.overlap);
   }
+  if (s.answered > 0) out["worst_decile_anls"] = rounded(s.worst_decile);
+  if (s.placed > 0) {
+    out["qc3"] = rounded(s.qc3.mean);
+    out["qc3_95"] = {rounded(s.qc3.low), rounded(s.qc3.high)};
+  }
   out["mean_tokens"] = rounded(s.mean_tokens);
   out["most_tokens"] = s.most_tokens;
   out["complex_below_160"] = rounded(s.starved);

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "arrcoc/evaluation.h"
+#include "evaluation/draws.h"
 
 namespace arrcoc::evaluation {
 
@@ -56,14 +57,6 @@ size_t distance(const std::u32string& a, const std::u32string& b) {
     }
   }
   return row[b.size()];
-}
-
-// splitmix64: the same draws everywhere.
-uint64_t next(uint64_t& state) {
-  uint64_t z = state += 0x9E3779B97F4A7C15ULL;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-  return z ^ (z >> 31);
 }
 
 }  // namespace
@@ -126,7 +119,7 @@ Interval bootstrap(const std::vector<double>& values, const std::vector<int>& gr
   for (int d = 0; d < kDraws; ++d) {
     Sum drawn;
     for (size_t i = 0; i < sums.size(); ++i) {
-      const Sum& s = sums[next(seed) % sums.size()];
+      const Sum& s = sums[next_draw(seed) % sums.size()];
       drawn.sum += s.sum;
       drawn.count += s.count;
     }

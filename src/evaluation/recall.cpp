@@ -11,12 +11,16 @@ double covered(const Allocation& allocation, const Box& box, double largest) {
     if (static_cast<double>(Geometry::side(leaf.level)) > largest) continue;
     sum += intersect(attending::box_of(allocation.geometry, leaf), box).area();
   }
+  for (const Crop& crop : allocation.crops) {
+    const double side = std::max(crop.box.width() / crop.width, crop.box.height() / crop.height);
+    if (kPatch * side <= largest) sum += intersect(crop.box, box).area();
+  }
   return std::min(1.0, sum / box.area());
 }
 
 double lift(const Allocation& allocation, const std::vector<Box>& boxes) {
   const Geometry& g = allocation.geometry;
-  if (allocation.leaves.empty() || boxes.empty()) return 0;
+  if (allocation.tokens() == 0 || boxes.empty()) return 0;
   double area = 0;
   for (const Box& box : boxes) area += box.area();
   double inside = 0;
@@ -27,8 +31,13 @@ double lift(const Allocation& allocation, const std::vector<Box>& boxes) {
     for (const Box& box : boxes) share += intersect(cell, box).area();
     inside += std::min(1.0, share / std::max(1e-9F, cell.area()));
   }
+  for (const Crop& crop : allocation.crops) {  // its tokens lie evenly in it
+    double share = 0;
+    for (const Box& box : boxes) share += intersect(crop.box, box).area();
+    inside += crop.tokens * std::min(1.0, share / std::max(1e-9F, crop.box.area()));
+  }
   const double picture = static_cast<double>(g.width) * g.height;
-  return (inside / static_cast<double>(allocation.leaves.size())) / (area / picture);
+  return (inside / allocation.tokens()) / (area / picture);
 }
 
 namespace {

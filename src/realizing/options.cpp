@@ -70,6 +70,7 @@ const Policy kPolicies[] = {
      [](Options& o) { only(o, "no-information"); }},
     {"no-salience", "two scorers, without salience", [](Options& o) { only(o, "no-salience"); }},
     {"no-query", "two scorers, without the question", [](Options& o) { only(o, "no-query"); }},
+    {"thirds", "three scorers, a third each, no balancing", [](Options& o) { only(o, "thirds"); }},
     {"opponent", "three scorers, fixed tensions", [](Options& o) { o.balancer = "opponent"; }},
     {"multiplicative", "three scorers, multiplied",
      [](Options& o) { o.balancer = "multiplicative"; }},

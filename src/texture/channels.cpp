@@ -67,14 +67,15 @@ const std::vector<Channel>& channels_of(ChannelSet set) {
     for (int i = 0; i < kFullChannels; ++i) all.push_back(static_cast<Channel>(i));
     return all;
   }();
-  return set == ChannelSet::compact ? compact : full;
+  return set == ChannelSet::full ? full : compact;
 }
 
 ChannelSet channel_set(const std::string& name) {
   if (name == "compact" || name == "13") return ChannelSet::compact;
   if (name == "full" || name == "40") return ChannelSet::full;
+  if (name == "rgb") return ChannelSet::colour;
   throw Error(ErrorCode::bad_argument,
-              "no channel set '" + name + "'; known: compact (13), full (40)");
+              "no channel set '" + name + "'; known: compact (13), full (40), rgb");
 }
 
 bool Texture::has(Channel channel) const {

@@ -201,6 +201,12 @@ Texture sense(const Picture& picture, const at::Tensor& frame, const Options& op
     const int64_t cols = (frame.size(2) + options.cell - 1) / options.cell;
     texture.values = sense_compact(batch, rows, cols).squeeze(0);
   }
+  if (options.channels == ChannelSet::colour) {
+    constexpr int64_t kColours = 3;  // red, green, blue lead the compact set
+    at::Tensor others = texture.values.narrow(0, kColours, kCompactChannels - kColours);
+    others.copy_(others.mean({1, 2}, true).expand_as(others));
+    texture.colour_only = true;
+  }
   add_providers(texture, frame, picture, options.providers);
   return texture;
 }

@@ -108,6 +108,54 @@ TEST(Ask, ResizeShowsTheWholePictureAtOneScale) {
   EXPECT_EQ(small.tokens, 16);
 }
 
+TEST(Ask, ReducersEncodeEveryPatchAndLeaveTheBudget) {
+  const Picture picture = noise(400, 300);
+  const auto gflop = [&](const AskOptions& options, Reply& reply) {
+    FlopCounter counter;
+    reply = answerer()->ask(picture, "What is the total?", options);
+    return counter.flops();
+  };
+  Reply reply;
+  const double native = gflop(with_budget("native", 80), reply);
+  const double resized = gflop(with_budget("resize", 80), reply);
+  for (const char* policy : {"tome", "visionzip", "fastv", "cdpruner"}) {
+    const double flops = gflop(with_budget(policy, 80), reply);
+    EXPECT_EQ(reply.tokens, 80) << policy;
+    EXPECT_EQ(reply.native_tokens, 25 * 19) << policy;
+    EXPECT_EQ(reply.allocation.leaves.size(), 80U) << policy;
+    // All patches go through the first layer; after it the work differs.
+    EXPECT_GT(flops, 1.5 * resized) << policy;
+    EXPECT_LT(flops, 1.5 * native) << policy;
+    // A budget that all patches fit in is native reading.
+    const Reply all = answerer()->ask(noise(64, 64), "what?", with_budget(policy, 80));
+    const Reply whole = answerer()->ask(noise(64, 64), "what?", with_budget("native", 80));
+    EXPECT_NEAR(all.probabilities[0], whole.probabilities[0], 1e-4) << policy;
+    EXPECT_EQ(all.allocation.leaves, whole.allocation.leaves) << policy;
+  }
+}
+
+TEST(Ask, SlicesFollowTheAspectRatioAndShareTheBudget) {
+  const auto crops = [&](int width, int height, int budget) {
+    const Reply reply =
+        answerer()->ask(noise(width, height), "what?", with_budget("slices", budget));
+    EXPECT_LE(reply.tokens, budget);
+    EXPECT_EQ(reply.tokens, reply.allocation.tokens());
+    return reply.allocation.crops;
+  };
+  // An overview, then two slices beside each other: 672x336 is twice the encoder's square.
+  const std::vector<Crop> wide = crops(672, 336, 90);
+  ASSERT_EQ(wide.size(), 3U);
+  EXPECT_EQ(wide[0].box, (Box{0, 0, 672, 336}));
+  EXPECT_EQ(wide[1].box, (Box{0, 0, 336, 336}));
+  EXPECT_EQ(wide[2].box, (Box{336, 0, 672, 336}));
+  for (const Crop& crop : wide) EXPECT_LE(crop.tokens, 30);
+  const std::vector<Crop> high = crops(300, 900, 90);
+  ASSERT_EQ(high.size(), 4U);  // three on top of each other
+  EXPECT_EQ(high[2].box, (Box{0, 300, 300, 600}));
+  EXPECT_EQ(crops(200, 200, 90).size(), 1U);  // smaller than the encoder: only itself
+  crops(672, 336, 1);
+}
+
 TEST(Ask, OnlyTheOracleReadsTheEvidence) {
   const Picture picture = noise(512, 512);
   const std::vector<Inquiry> plain = {{"what?", {}, {}}},
@@ -215,6 +263,15 @@ TEST(Calibration, AutoBudgetsStayInRangeAndFollowTheTierHead) {
       EXPECT_LE(few, many);
     }
   EXPECT_NEAR(auto_budget({}, high, simple).tokens, 400, 3);
+  // Another range, the same share of it.
+  const AutoRange range = auto_range("auto:32-200").value();
+  EXPECT_NEAR(auto_budget({}, high, simple, range).tokens, 200, 2);
+  EXPECT_NEAR(auto_budget({}, low, simple, range).tokens,
+              32 + (auto_budget({}, low, simple).tokens - 64) / 2.0, 1.1);
+  EXPECT_FALSE(auto_range("auto"));
+  EXPECT_FALSE(auto_range("180"));
+  for (const char* bad : {"auto:", "auto:5", "auto:9-3", "auto:0-10", "auto:1-99999", "auto:1-2x"})
+    EXPECT_THROW(auto_range(bad), Error) << bad;
 }
 
 // Two kinds of questions; the harder need 256 tokens. Half of all confident answers are wrong.
@@ -254,6 +311,31 @@ TEST(Fit, MakesConfidenceMeanHowOftenItIsRight) {
   EXPECT_LT(found.error_after, 0.1);
   EXPECT_GT(found.error_before, 0.3);
   EXPECT_THROW(fit({}, 7), Error);
+}
+
+TEST(Measure, APolicyThatOverspendsIsAnErrorThatNamesIt) {
+  std::vector<Record> records(3);
+  for (Record& r : records) r.tokens = 100;
+  EXPECT_NO_THROW(check_budget("greedy", 100, records));
+  records[1].tokens = 101;
+  try {
+    check_budget("greedy", 100, records);
+    ADD_FAILURE();
+  } catch (const Error& problem) {
+    EXPECT_NE(std::string(problem.what()).find("policy greedy spent 101"), std::string::npos);
+  }
+}
+
+TEST(Measure, TheWorstTenthIsOfPictures) {
+  std::vector<Record> records(40);
+  for (int i = 0; i < 40; ++i) {
+    records[i].group = i / 2;  // 20 pictures; the first two are the worst
+    records[i].answered = true;
+    records[i].anls = i < 2 ? 0.0 : i < 4 ? 0.5 : 1.0;
+  }
+  std::vector<const Record*> all;
+  for (const Record& r : records) all.push_back(&r);
+  EXPECT_DOUBLE_EQ(summarise(all).worst_decile, 0.25);
 }
 
 TEST(Measure, SuitesAskTheSameEveryTime) {

@@ -80,6 +80,25 @@ TEST(Answerer, PaddingChangesNothing) {
   EXPECT_TRUE(at::allclose(a.narrow(1, 32, 16), b.narrow(1, 20, 16), 1e-4, 1e-4));
 }
 
+TEST(Answerer, AReducerThatTakesNothingChangesNothing) {
+  at::NoGradGuard no_grad;
+  const Answerer net(small_shape());
+  const Tensors w = net.layout().initial(1);
+  const Look look = some_look(20, 0);
+  Flow flow;
+  const Memory all = net.encode(w, look, at::kFloat);
+  for (const auto& [name, summary] : registry<Reducer>().list()) {
+    const auto reducer = registry<Reducer>().make(name);
+    const Memory same = net.encode_fewer(w, look, *reducer, 20, flow);
+    EXPECT_TRUE(at::allclose(same.states, all.states, 1e-5, 1e-5)) << name;
+    EXPECT_TRUE(at::allclose(same.quality, all.quality, 1e-5, 1e-5)) << name;
+    const Memory fewer = net.encode_fewer(w, look, *reducer, 7, flow);
+    EXPECT_EQ(flow.tokens(), 7) << name;
+    EXPECT_EQ(fewer.states.size(1), 7 + 16) << name;
+    EXPECT_EQ(fewer.quality.size(1), 7) << name;
+  }
+}
+
 TEST(Answerer, CachedDecodingFollowsTeacherForcing) {
   at::NoGradGuard no_grad;
   const Answerer net(small_shape());

@@ -72,8 +72,8 @@ Answerer::Answerer(const Shape& shape) : shape_(shape) {
   out_ = Linear(layout_, "out", d, kSymbols);
 }
 
-Memory Answerer::encode(const Tensors& w, const Look& look, at::ScalarType type,
-                        bool adapter) const {
+Tensor Answerer::embed(const Tensors& w, const Look& look, const Tensor& where,
+                       at::ScalarType type) const {
   const int64_t n = look.patches.size(1), t = look.question.size(1);
   Tensor wide = look.patches.view({look.patches.size(0), n, kWide, kWide, 3});
   Tensor pixels = wide.narrow(2, kMargin, kPatch)
@@ -89,10 +89,15 @@ Memory Answerer::encode(const Tensors& w, const Look& look, at::ScalarType type,
   Tensor h = patch_(w, at::cat({pixels, flat / deviation}, 2)) +
              at::linear((around - mean) / deviation, w[ring_]);
   h = h + patch2_(w, at::gelu(h));
-  Tensor where = place_features(look).to(type);
   h = h + place_(w, where);
   Tensor asked = at::embedding(w[symbols_], look.question) + w[question_places_].narrow(0, 0, t);
-  Tensor x = at::cat({h, asked}, 1);
+  return at::cat({h, asked}, 1);
+}
+
+Memory Answerer::encode(const Tensors& w, const Look& look, at::ScalarType type,
+                        bool adapter) const {
+  Tensor where = place_features(look).to(type);
+  Tensor x = embed(w, look, where, type);
   Tensor real = at::cat({look.real, look.question.ne(kPad)}, 1);
   Tensor mask = additive_mask(real, type);
   for (const Layer& layer : layers_) {
@@ -101,10 +106,14 @@ Memory Answerer::encode(const Tensors& w, const Look& look, at::ScalarType type,
     };
     x = recompute_ ? recomputed(part, w, x) : part(w, x);
   }
-
   if (!adapter) return {memory_norm_(w, x), mask, at::ones_like(look.scale)};
+  return adapt(w, x, where, mask);
+}
 
-  // Quality adapter: what is this token worth at its level, given the others?
+// Quality adapter: what is this token worth at its level, given the others?
+Memory Answerer::adapt(const Tensors& w, const Tensor& x, const Tensor& where,
+                       const Tensor& mask) const {
+  const int64_t n = where.size(1), t = x.size(1) - n;
   Tensor tokens = x.narrow(1, 0, n), words = x.narrow(1, n, t);
   Tensor levelled = tokens + level_(w, where);
   Tensor quality = at::sigmoid(quality_(w, levelled));
@@ -117,6 +126,43 @@ Memory Answerer::encode(const Tensors& w, const Look& look, at::ScalarType type,
   memory.mask = mask;
   memory.quality = quality.squeeze(2);
   return memory;
+}
+
+Memory Answerer::encode_fewer(const Tensors& w, const Look& look, const Reducer& reducer,
+                              int64_t budget, Flow& flow, bool adapter) const {
+  const int64_t n = look.patches.size(1), d = shape_.width, heads = shape_.heads;
+  flow.states = embed(w, look, place_features(look), at::kFloat)[0];
+  flow.size = at::ones({n}, flow.states.options());
+  flow.centre = look.centre[0];
+  flow.scale = look.scale[0];
+  flow.first = at::arange(n, at::kLong);
+  const auto plain_mask = [&] {
+    return at::zeros({1, 1, 1, flow.states.size(0)}, flow.states.options());
+  };
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    const Layer& layer = layers_[i];
+    const Tensor normal = layer.norm1(w, flow.states.unsqueeze(0));
+    const KeysValues past = layer.attention.remember(w, normal);
+    Tensor mask = plain_mask();
+    if (reducer.proportional()) mask.view({-1}).narrow(0, 0, flow.tokens()) += flow.size.log();
+    // As in Attention, but the queries are kept for the reducer instead of made twice.
+    const Tensor queries =
+        layer.attention.query(w, normal).view({1, -1, heads, d / heads}).transpose(1, 2);
+    const Tensor seen = attend(queries, past.keys, past.values, mask, false);
+    flow.states = flow.states + layer.attention.out(w, seen.transpose(1, 2).reshape({-1, d}));
+    const LayerSight sight{static_cast<int>(i), static_cast<int>(layers_.size()), queries[0],
+                           past.keys[0], flow.tokens()};
+    reducer.inside(sight, flow, budget);
+    flow.states = flow.states + layer.mlp(w, layer.norm2(w, flow.states));
+    reducer.after(sight, flow, budget);
+  }
+  Look left = look;
+  left.centre = flow.centre.unsqueeze(0);
+  left.scale = flow.scale.unsqueeze(0);
+  left.relevance = look.relevance.index_select(1, flow.first);
+  const Tensor x = flow.states.unsqueeze(0), mask = plain_mask();
+  if (!adapter) return {memory_norm_(w, x), mask, at::ones_like(left.scale)};
+  return adapt(w, x, place_features(left), mask);
 }
 
 Tensor Answerer::glyphs(const Tensors& w, const Tensor& states) const {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "arrcoc/reducing.h"
 #include "arrcoc/tiny.h"
 #include "models/tiny/layers.h"
 
@@ -37,6 +38,10 @@ class Answerer {
 
   // Without the adapter the encoder's tokens go to the decoder as they are.
   Memory encode(const Tensors& w, const Look& look, at::ScalarType type, bool adapter = true) const;
+  // One question (Q = 1) without padding, for inference: `reducer` leaves at most `budget` tokens;
+  // flow says which.
+  Memory encode_fewer(const Tensors& w, const Look& look, const Reducer& reducer, int64_t budget,
+                      Flow& flow, bool adapter = true) const;
   // Logits of the characters in each token, [Q,n,kGlyphSlots,kSymbols] for states [Q,n,width].
   Tensor glyphs(const Tensors& w, const Tensor& states) const;
   // Teacher forcing: previous symbols [Q,L] (kEnd first) -> logits [Q,L,kSymbols].
@@ -60,6 +65,10 @@ class Answerer {
     Attention self, cross;
     Mlp mlp;
   };
+
+  // Tokens and characters before the first layer, [Q,N+T,width]; where: place_features.
+  Tensor embed(const Tensors& w, const Look& look, const Tensor& where, at::ScalarType type) const;
+  Memory adapt(const Tensors& w, const Tensor& x, const Tensor& where, const Tensor& mask) const;
 
   Shape shape_;
   Layout layout_;

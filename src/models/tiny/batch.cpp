@@ -48,10 +48,10 @@ PackedTokens packed_of(const std::vector<Reading>& readings) {
   return realizing::pack(sequences);
 }
 
-void judge_quality(const Memory& memory, const Look& look, std::vector<Answer>& answers) {
+void judge_quality(const Memory& memory, const std::vector<int64_t>& lengths,
+                   std::vector<Answer>& answers) {
   for (size_t i = 0; i < answers.size(); ++i) {
-    const int64_t row = static_cast<int64_t>(i);
-    const Tensor q = memory.quality[row].masked_select(look.real[row]);
+    const Tensor q = memory.quality[static_cast<int64_t>(i)].narrow(0, 0, lengths[i]);
     answers[i].quality = q.mean().item<float>();
     answers[i].quality_spread = q.std(false).item<float>();
   }
@@ -83,30 +83,50 @@ std::vector<Answer> TinyModel::answer(
     const std::function<void(size_t, const std::string&)>& on_text) const {
   if (readings.empty()) return {};
   at::NoGradGuard no_grad;
+  const bool reduced = readings.front().reducer != nullptr;
+  if (reduced && readings.size() > 1) {  // what is taken away differs from question to question
+    std::vector<Answer> answers;
+    for (size_t i = 0; i < readings.size(); ++i)
+      answers.push_back(answer({readings[i]}, [&](size_t, const std::string& text) {
+                          if (on_text) on_text(i, text);
+                        }).front());
+    return answers;
+  }
   const PackedTokens packed = packed_of(readings);
   std::vector<bool> shortened;
-  const Look look = look_of(readings, packed, shortened);
+  Look look = look_of(readings, packed, shortened);
   std::vector<Answer> answers(readings.size());
   const Tensors& w = state_->weights.answerer;
-  Memory memory = state_->answerer.encode(w, look, at::kFloat);
+  const Answerer& net = state_->answerer;
+  std::vector<int64_t> lengths = packed.lengths;
+  const auto encode = [&](bool adapter) {
+    if (!reduced) return net.encode(w, look, at::kFloat, adapter);
+    Flow flow;
+    const Reading& one = readings.front();
+    Memory memory = net.encode_fewer(w, look, *one.reducer, one.keep, flow, adapter);
+    lengths = {flow.tokens()};
+    answers.front().kept.assign(flow.first.data_ptr<int64_t>(),
+                                flow.first.data_ptr<int64_t>() + flow.tokens());
+    return memory;
+  };
+  Memory memory = encode(true);
   if (!memory.states.isfinite().all().item<bool>()) {
-    memory = state_->answerer.encode(w, look, at::kFloat, false);
+    memory = encode(false);
     for (Answer& answer : answers) answer.adapter_bypassed = true;
   }
-  judge_quality(memory, look, answers);
+  judge_quality(memory, lengths, answers);
   Answerer::OnSymbol hear;
   if (on_text)
     hear = [&](int64_t which, uint8_t symbol) {
       on_text(static_cast<size_t>(which), decode({symbol}));
     };
-  const auto written =
-      state_->answerer.write_greedy(w, memory, kMaxAnswer, packed.mask.size(1), hear);
+  const auto written = net.write_greedy(w, memory, kMaxAnswer, memory.quality.size(1), hear);
   for (size_t i = 0; i < answers.size(); ++i) {
     Answer& answer = answers[i];
     answer.text = decode(written.symbols[i]);
     answer.probabilities = written.probabilities[i];
     answer.shortened = shortened[i];
-    answer.focus.assign(written.focus[i].begin(), written.focus[i].begin() + packed.lengths[i]);
+    answer.focus.assign(written.focus[i].begin(), written.focus[i].begin() + lengths[i]);
     double product = 1;
     for (float p : answer.probabilities) product *= p;
     answer.confidence = static_cast<float>(product);

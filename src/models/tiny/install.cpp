@@ -32,7 +32,12 @@ class RealizerScorer : public Scorer {
  public:
   explicit RealizerScorer(std::shared_ptr<const TinyModel> model) : model_(std::move(model)) {}
   Map score(const Sight& sight) const override {
-    const Map map = model_->look(sight.picture, sight.frame, sight.query.text).relevance;
+    const auto channels = sight.texture.colour_only ? PageChannels::colour : PageChannels::texture;
+    const Map map = model_
+                        ->look(sight.picture, sight.frame,
+                               std::vector<std::string>(1, sight.query.text), channels)
+                        .front()
+                        .relevance;
     if (map.rows == sight.shape.rows && map.cols == sight.shape.cols) return map;
     Map out = resample(map, sight.shape.rows, sight.shape.cols);
     out.cell_width = sight.shape.cell_width;

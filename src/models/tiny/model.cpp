@@ -7,6 +7,7 @@
 #include "arrcoc/error.h"
 #include "arrcoc/knowing.h"
 #include "arrcoc/realizing.h"
+#include "arrcoc/texture.h"
 #include "models/tiny/page.h"
 #include "models/tiny/state.h"
 
@@ -44,7 +45,7 @@ Tensor symbols_tensor(const std::vector<std::string>& questions, std::vector<boo
   return out;
 }
 
-PageFeatures TinyModel::State::read(const Tensor& frame) const {
+PageFeatures TinyModel::State::read(const Tensor& frame, PageChannels channels) const {
   const int64_t h = frame.size(1), w = frame.size(2);
   if (std::max(h, w) > kLongestFrame)
     throw Error(ErrorCode::too_large, "the realizer looks at frames of at most " +
@@ -53,18 +54,24 @@ PageFeatures TinyModel::State::read(const Tensor& frame) const {
   const Tensor canvas = canvas_of(frame.to(at::kFloat));
   const Tensor extent =
       at::tensor({static_cast<float>(w), static_cast<float>(h)}, at::kFloat).view({1, 2});
-  const Page seen{page_pixels(canvas), page_texture(canvas, extent), extent};
+  Page seen{page_pixels(canvas), page_texture(canvas, extent), extent};
+  if (channels == PageChannels::colour) {  // red, green, blue lead the compact set
+    Tensor others = seen.texture.narrow(3, 3, kCompactChannels - 3);
+    others.copy_(others.mean({1, 2}, true).expand_as(others));
+  }
   PageFeatures features = realizer.read(weights.realizer, seen, at::kFloat);
   features.cells = Tensor();
   return features;
 }
 
-PageFeatures TinyModel::State::page(const Picture& picture, const Tensor& frame, bool* known) {
+PageFeatures TinyModel::State::page(const Picture& picture, const Tensor& frame,
+                                    PageChannels channels, bool* known) {
   const int64_t h = frame.size(1), w = frame.size(2);
   {
     const std::scoped_lock lock(mutex);
     const auto found = std::find_if(pages.begin(), pages.end(), [&](const RememberedPage& seen) {
-      return seen.hash == picture.hash && seen.height == h && seen.width == w;
+      return seen.hash == picture.hash && seen.height == h && seen.width == w &&
+             seen.channels == channels;
     });
     if (found != pages.end()) {
       pages.splice(pages.begin(), pages, found);
@@ -72,9 +79,9 @@ PageFeatures TinyModel::State::page(const Picture& picture, const Tensor& frame,
       return found->features;
     }
   }
-  PageFeatures features = read(frame);
+  PageFeatures features = read(frame, channels);
   const std::scoped_lock lock(mutex);
-  pages.push_front({picture.hash, h, w, features});
+  pages.push_front({picture.hash, h, w, channels, features});
   if (pages.size() > kPages) pages.pop_back();
   return features;
 }
@@ -110,10 +117,10 @@ uint64_t TinyModel::fingerprint() const {
   return hash;
 }
 
-bool TinyModel::read(const Picture& picture, const Tensor& frame) const {
+bool TinyModel::read(const Picture& picture, const Tensor& frame, PageChannels channels) const {
   at::NoGradGuard no_grad;
   bool known = false;
-  state_->page(picture, frame, &known);
+  state_->page(picture, frame, channels, &known);
   return !known;
 }
 
@@ -142,11 +149,12 @@ Opinion TinyModel::look(const Picture& picture, const Tensor& frame,
 }
 
 std::vector<Opinion> TinyModel::look(const Picture& picture, const Tensor& frame,
-                                     const std::vector<std::string>& questions) const {
+                                     const std::vector<std::string>& questions,
+                                     PageChannels channels) const {
   if (questions.empty()) return {};
   at::NoGradGuard no_grad;
   symbols_tensor(questions);  // an empty question is refused before the page is read
-  return state_->judge(state_->page(picture, frame),
+  return state_->judge(state_->page(picture, frame, channels),
                        knowing::map_shape(picture, frame, kCellHeight), questions);
 }
 

@@ -13,15 +13,17 @@ namespace arrcoc::tiny {
 struct RememberedPage {
   uint64_t hash = 0;
   int64_t height = 0, width = 0;  // of the frame
-  PageFeatures features;          // without `cells`, which only training needs
+  PageChannels channels = PageChannels::texture;
+  PageFeatures features;  // without `cells`, which only training needs
 };
 
 struct TinyModel::State {
   explicit State(Bundle bundle)
       : weights(std::move(bundle)), realizer(weights.shape), answerer(weights.shape) {}
-  PageFeatures read(const Tensor& frame) const;
+  PageFeatures read(const Tensor& frame, PageChannels channels = PageChannels::texture) const;
   // Remembered; known (optional): whether it was already.
-  PageFeatures page(const Picture& picture, const Tensor& frame, bool* known = nullptr);
+  PageFeatures page(const Picture& picture, const Tensor& frame,
+                    PageChannels channels = PageChannels::texture, bool* known = nullptr);
   std::vector<Opinion> judge(const PageFeatures& page, const Map& shape,
                              const std::vector<std::string>& questions) const;
 

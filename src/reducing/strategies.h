@@ -1,0 +1,12 @@
+#pragma once
+
+#include "arrcoc/reducing.h"
+
+namespace arrcoc::reducing {
+
+std::unique_ptr<Reducer> make_tome();
+std::unique_ptr<Reducer> make_visionzip();
+std::unique_ptr<Reducer> make_fastv();
+std::unique_ptr<Reducer> make_cdpruner();
+
+}  // namespace arrcoc::reducing
