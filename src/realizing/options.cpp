@@ -53,10 +53,10 @@ const Policy kPolicies[] = {
        o.coupling = "realizer";
        o.balancer = "learned";
      }},
-    {"realizer-fixed", "the same three scorers with fixed weights",
+    {"realizer-thirds", "the same three scorers, a third each",
      [](Options& o) {
+       only(o, "thirds");
        o.coupling = "realizer";
-       o.balancer = "additive";
      }},
     {"text", "query-blind: print anywhere",
      [](Options& o) {

@@ -14,6 +14,9 @@ Registry<Reducer>& registry<Reducer>() {
     r.add("fastv", "after two layers, what the question looks at most (FastV)", make_fastv);
     r.add("cdpruner", "after the encoder, relevant and unlike each other (CDPruner)",
           make_cdpruner);
+    r.add("five-paths",
+          "after the encoder, regions pooled by 4 to 64 as the question looks at them",
+          make_five_paths);
     return r;
   }();
   return reducers;

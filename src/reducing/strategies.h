@@ -8,5 +8,6 @@ std::unique_ptr<Reducer> make_tome();
 std::unique_ptr<Reducer> make_visionzip();
 std::unique_ptr<Reducer> make_fastv();
 std::unique_ptr<Reducer> make_cdpruner();
+std::unique_ptr<Reducer> make_five_paths();
 
 }  // namespace arrcoc::reducing

@@ -171,5 +171,49 @@ TEST(EveryReducer, LeavesAShortSequenceAlone) {
   }
 }
 
+// 16x16 patches: four regions of 8x8.
+Case square(int64_t looked_at) {
+  Case c = some(256, 2, 6, 7);
+  const at::Tensor number = at::arange(256);
+  c.flow.centre = at::stack({number.remainder(16) * 16 + 8, number.floor_divide(16) * 16 + 8}, 1)
+                      .to(at::kFloat);
+  c.sight.queries = at::ones({1, 258, 4});
+  c.sight.keys = at::zeros({1, 258, 4});
+  c.sight.keys[0][looked_at] = 4;
+  return c;
+}
+
+TEST(FivePaths, TheRegionThatIsLookedAtTakesTheFinestPath) {
+  const auto paths = registry<Reducer>().make("five-paths");
+  const Case c = square(3 * 16 + 12);  // upper right
+  Flow flow = c.flow;
+  paths->after(c.sight, flow, 19);  // 3 regions of one token, one of 16
+  expect_sound(c, flow, 19);
+  EXPECT_EQ(flow.tokens(), 19);
+  EXPECT_EQ(flow.size.eq(4).sum().item<int64_t>(), 16);
+  EXPECT_EQ(flow.size.eq(64).sum().item<int64_t>(), 3);
+  EXPECT_EQ(flow.size.sum().item<float>(), 256);
+  // Means of the region's patches: 2x2 of them begin at row 0, column 8.
+  const at::Tensor wanted =
+      (c.flow.states[8] + c.flow.states[9] + c.flow.states[24] + c.flow.states[25]) / 4;
+  const int64_t place = flow.first.eq(8).nonzero()[0].item<int64_t>();
+  EXPECT_TRUE(at::allclose(flow.states[place], wanted, 1e-5, 1e-6));
+}
+
+TEST(FivePaths, WaitsForTheLastLayerAndKeepsAnyBudget) {
+  const auto paths = registry<Reducer>().make("five-paths");
+  Case c = square(0);
+  for (int64_t budget : {1, 3, 4, 10, 64, 200}) {
+    Flow flow = c.flow;
+    paths->after(c.sight, flow, budget);
+    expect_sound(c, flow, budget);
+    EXPECT_EQ(flow.size.sum().item<float>(), 256);
+  }
+  c.sight.layer = 3;
+  Flow flow = c.flow;
+  paths->after(c.sight, flow, 10);
+  EXPECT_EQ(flow.tokens(), 256);
+}
+
 }  // namespace
 }  // namespace arrcoc
