@@ -17,8 +17,9 @@ struct Named {
 };
 
 constexpr Named kOwn[] = {
-    {"realized", "the bundled network looks, quadtree", Source::network, "quadtree"},
-    {"realizer", "the same as realized", Source::network, "quadtree"},
+    {"realized", "the bundled network looks, experts spread the tokens", Source::network,
+     "experts"},
+    {"realizer", "the same as realized", Source::network, "experts"},
     {"oracle", "quadtree on the known evidence: an upper bound", Source::evidence, "oracle"},
     {"native", "every patch at native detail, whatever the budget", Source::native, ""},
     {"resize", "the whole picture shrunk to the budget", Source::resize, ""},

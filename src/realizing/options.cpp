@@ -47,6 +47,7 @@ const Policy kPolicies[] = {
      [](Options& o) {
        only(o, "query");
        o.coupling = "realizer";
+       o.allocator = "experts";
      }},
     {"learned", "three scorers, the network among them, balanced by a fitted policy",
      [](Options& o) {
