@@ -128,8 +128,11 @@ Memory Answerer::adapt(const Tensors& w, const Tensor& x, const Tensor& where,
   return memory;
 }
 
-Memory Answerer::encode_fewer(const Tensors& w, const Look& look, const Reducer& reducer,
+Memory Answerer::encode_fewer(const Tensors& w, const Look& given, const Reducer& reducer,
                               int64_t budget, Flow& flow, bool adapter) const {
+  // Pads are nobody's characters: a reducer must not see what they look at.
+  Look look = given;
+  look.question = given.question.narrow(1, 0, given.question.ne(kPad).sum().item<int64_t>());
   const int64_t n = look.patches.size(1), d = shape_.width, heads = shape_.heads;
   flow.states = embed(w, look, place_features(look), at::kFloat)[0];
   flow.size = at::ones({n}, flow.states.options());

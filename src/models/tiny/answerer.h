@@ -38,8 +38,8 @@ class Answerer {
 
   // Without the adapter the encoder's tokens go to the decoder as they are.
   Memory encode(const Tensors& w, const Look& look, at::ScalarType type, bool adapter = true) const;
-  // One question (Q = 1) without padding, for inference: `reducer` leaves at most `budget` tokens;
-  // flow says which.
+  // One question (Q = 1) and real tokens only, for inference: `reducer` leaves at most `budget`
+  // tokens; flow says which. Pads of the question are left out of the memory.
   Memory encode_fewer(const Tensors& w, const Look& look, const Reducer& reducer, int64_t budget,
                       Flow& flow, bool adapter = true) const;
   // Logits of the characters in each token, [Q,n,kGlyphSlots,kSymbols] for states [Q,n,width].
