@@ -8,6 +8,7 @@
 #include "arrcoc/tiny.h"
 #include "arrcoc/training.h"
 #include "cli/cli.h"
+#include "cli/train_from_log.h"
 
 namespace arrcoc::cli {
 namespace {
@@ -16,7 +17,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 struct Wanted {
-  std::string config, out, init, curves, export_int8;
+  std::string config, out, init, curves, export_int8, from_log;
+  int guard_questions = 50;
   std::vector<std::string> set;
   double minutes = 0;
   int64_t steps = 0;
@@ -139,10 +141,19 @@ void add_train(CLI::App& app) {
   command->add_option("--curves", wanted->curves, "only draw curves.png of this training folder");
   command->add_option("--export-int8", wanted->export_int8,
                       "only rewrite this folder of weights as int8, into --out");
+  command->add_option("--from-log", wanted->from_log,
+                      "only fit the tier head to the ratings in this example log, into --out");
+  command
+      ->add_option("--guard-questions", wanted->guard_questions,
+                   "--from-log: questions a suite that must not get worse")
+      ->check(CLI::Range(1, 1000));
   command->add_flag("--json", wanted->json_out, "result as JSON");
   command->callback([wanted] {
     if (!wanted->curves.empty()) {
       std::cout << draw(wanted->curves) << "\n";
+    } else if (!wanted->from_log.empty()) {
+      train_from_log({wanted->from_log, wanted->init, wanted->out, wanted->steps,
+                      wanted->guard_questions, wanted->json_out});
     } else if (!wanted->export_int8.empty()) {
       export_weights(*wanted);
     } else {
