@@ -1,26 +1,74 @@
-// Load on `arrcoc serve`: node tools/serve_load.mjs BINARY [--seconds 30] [--clients 64] [--rounds 2]
-//   [--distinct]   every question is another one, so that equal ones cannot be joined
+// Load on `arrcoc serve`: node tools/serve_load.mjs BINARY [flags]
+//   --seconds 120   --clients 64   how long, and how many ask at once
+//   --distinct      every question is another one, so that equal ones cannot be joined
+//   --compare       with and without dynamic batching in turn, so that both meet the same machine
+//   --rounds 1      of --compare
+//   --check         fails unless every status is 200, 429 or 503 and memory is flat after warm-up
 //
-// Starts the server with and without dynamic batching in turn, so that both meet the same machine,
-// and prints one JSON object: answers per second of both and their ratio, latencies, statuses, memory
-// after warm-up and at the end, and how much faster a picture is that was seen before.
+// Prints one JSON object: answers per second, latencies, statuses, memory, how much faster a picture
+// is that was seen before and, with --compare, the ratio.
 import {spawn} from 'node:child_process';
 import {readFileSync} from 'node:fs';
 import http from 'node:http';
 import {fileURLToPath} from 'node:url';
+import * as zlib from 'node:zlib';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const flag = (name, usual) => {
   const at = process.argv.indexOf('--' + name);
   return at < 0 ? usual : Number(process.argv[at + 1]);
 };
+const has = (name) => process.argv.includes('--' + name);
 const binary = process.argv[2];
-const seconds = flag('seconds', 30), clients = flag('clients', 64), rounds = flag('rounds', 2);
-const distinct = process.argv.includes('--distinct');
+const seconds = flag('seconds', 120), clients = flag('clients', 64), rounds = flag('rounds', 1);
+const distinct = has('distinct');
+
+// ---- Pictures: three photographs and drawn ones of many sizes
+
+function chunk(type, data) {
+  const body = Buffer.concat([Buffer.from(type), data]);
+  const out = Buffer.alloc(body.length + 8);
+  out.writeUInt32BE(data.length, 0);
+  body.copy(out, 4);
+  out.writeUInt32BE(crcOf(body), body.length + 4);
+  return out;
+}
+
+function crcOf(bytes) {
+  if (zlib.crc32) return zlib.crc32(bytes);  // Node 22
+  let crc = ~0;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let k = 0; k < 8; ++k) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  return ~crc >>> 0;
+}
+
+// Stripes and blocks that look like print from afar.
+function drawn(width, height, seed) {
+  const rows = Buffer.alloc(height * (width + 1));
+  for (let y = 0; y < height; ++y) {
+    for (let x = 0; x < width; ++x) {
+      const line = (y % 24) < 12 && ((x >> 2) * 2654435761 ^ (y / 24 | 0) * 40503 * seed) & 64;
+      rows[y * (width + 1) + 1 + x] = line ? 30 : 220 + ((x * seed + y) & 15);
+    }
+  }
+  const head = Buffer.alloc(13);
+  head.writeUInt32BE(width, 0);
+  head.writeUInt32BE(height, 4);
+  head[8] = 8;  // grey, 8 bits
+  const png = Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]), chunk('IHDR', head),
+                             chunk('IDAT', zlib.deflateSync(rows)), chunk('IEND', Buffer.alloc(0))]);
+  return 'data:image/png;base64,' + png.toString('base64');
+}
 
 const pictures = ['receipt.jpg', 'chart.jpg', 'street.jpg'].map(
     (name) => 'data:image/jpeg;base64,' + readFileSync(root + 'examples/pictures/' + name).toString('base64'));
+const photographs = pictures.length;
+for (let i = 1; i <= 9; ++i) pictures.push(drawn(90 * i, 1000 - 95 * i, i));
 const questions = ['What is the total?', 'What is the date?', 'What is the name?', 'Which one is the largest?'];
+
+// ---- The server
 
 async function serve(...flags) {
   const child = spawn(binary, ['serve', '--port', '0', '--tiny', root + 'models/tiny', ...flags],
@@ -32,12 +80,16 @@ async function serve(...flags) {
     });
     child.on('exit', () => reject(new Error('the server did not start')));
   });
-  const memory = () => Number(readFileSync(`/proc/${child.pid}/status`, 'utf8').match(/VmRSS:\s+(\d+)/)[1]) / 1024;
+  const status = () => readFileSync(`/proc/${child.pid}/status`, 'utf8');
+  const memory = () => Number(status().match(/VmRSS:\s+(\d+)/)[1]) / 1024;
+  // Processor seconds, of all threads.
+  const spent = () => readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1].split(' ').slice(11, 13)
+      .reduce((a, b) => a + Number(b), 0) / 100;
   const stop = () => new Promise((resolve) => {
     child.on('exit', resolve);
     child.kill('SIGTERM');
   });
-  return {url, memory, stop};
+  return {url, memory, spent, stop};
 }
 
 function post(url, body, agent) {
@@ -49,39 +101,70 @@ function post(url, body, agent) {
     }, (reply) => {
       reply.resume();
       reply.on('end', () => resolve(reply.statusCode));
+      reply.on('error', () => resolve('cut off'));
     });
     request.on('error', (problem) => resolve(problem.code));
     request.end(text);
   });
 }
 
+// ---- The load
+
 let number = 0;
+// Photographs are asked about again and again; every third request brings one of the others.
 function request() {
   const n = number++;
   const text = questions[n % questions.length] + (distinct ? ` (${n})` : '');
+  const known = pictures[(n / questions.length | 0) % photographs];
+  const other = pictures[photographs + n % (pictures.length - photographs)];
   return {messages: [{role: 'user', content: [
-    {type: 'image_url', image_url: {url: pictures[(n / questions.length | 0) % pictures.length]}},
+    {type: 'image_url', image_url: {url: n % 3 === 2 ? other : known}},
     {type: 'text', text},
-  ]}], arrcoc: {budget: [64, 180, 300][n % 3]}};
+  ]}], stream: n % 4 === 1, arrcoc: {budget: [64, 180, 300][n % 3]}};
 }
 
 async function load(server, time) {
   const agent = new http.Agent({keepAlive: true, maxSockets: clients});
-  const statuses = {}, latencies = [];
-  const start = performance.now();
-  const middle = setTimeout(() => { load.warm = server.memory(); }, 1000 * time / 3);
+  const statuses = {}, latencies = [], memory = [];
+  const start = performance.now(), before = server.spent();
+  const watch = setInterval(() => memory.push(server.memory()), 500);
   await Promise.all(Array.from({length: clients}, async () => {
     while (performance.now() - start < 1000 * time) {
       const began = performance.now();
       const status = await post(server.url, request(), agent);
       statuses[status] = (statuses[status] ?? 0) + 1;
       if (status === 200) latencies.push(performance.now() - began);
+      else await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }));
-  clearTimeout(middle);
+  clearInterval(watch);
   agent.destroy();
-  const spent = (performance.now() - start) / 1000;
-  return {statuses, latencies, spent};
+  return {statuses, latencies, memory, wall: (performance.now() - start) / 1000, processor: server.spent() - before};
+}
+
+const sorted = (list) => [...list].sort((a, b) => a - b);
+const at = (list, share) => sorted(list)[Math.min(list.length - 1, Math.floor(share * list.length))] ?? 0;
+
+function summary(runs) {
+  const all = {answers: 0, wall: 0, processor: 0, statuses: {}, latencies: []};
+  for (const run of runs) {
+    all.answers += run.latencies.length;
+    all.wall += run.wall;
+    all.processor += run.processor;
+    all.latencies.push(...run.latencies);
+    for (const [status, n] of Object.entries(run.statuses)) all.statuses[status] = (all.statuses[status] ?? 0) + n;
+  }
+  // Of the last run: the second third against the last one.
+  const memory = runs.at(-1).memory, third = Math.floor(memory.length / 3);
+  return {
+    answers: all.answers,
+    answers_per_second: +(all.answers / all.wall).toFixed(2),
+    answers_per_processor_second: +(all.answers / all.processor).toFixed(2),
+    p50_ms: Math.round(at(all.latencies, 0.5)),
+    p95_ms: Math.round(at(all.latencies, 0.95)),
+    statuses: all.statuses,
+    memory_mb: {warm: Math.round(at(memory.slice(third, 2 * third), 0.5)), end: Math.round(at(memory.slice(2 * third), 0.5))},
+  };
 }
 
 // One picture asked once, then again with other words.
@@ -93,7 +176,7 @@ async function cacheGain(server) {
     return performance.now() - began;
   };
   const fresh = [], known = [];
-  for (const url of pictures) {
+  for (const url of pictures.slice(0, photographs)) {
     fresh.push(await ask('What is the number?', url));
     for (const text of ['What is the sum?', 'What is the time?', 'What is the price?']) known.push(await ask(text, url));
   }
@@ -101,32 +184,33 @@ async function cacheGain(server) {
   return {fresh_ms: Math.round(mean(fresh)), known_ms: Math.round(mean(known)), times: +(mean(fresh) / mean(known)).toFixed(2)};
 }
 
-const report = {clients, seconds, rounds, distinct};
-const sums = {};
-for (let round = 0; round < rounds; ++round) {
-  for (const batching of ['true', 'false']) {
-    const server = await serve('--batching', batching, '--queue', '1024', '--request-seconds', '600');
-    if (round === 0 && batching === 'true') report.cache = await cacheGain(server);
-    await load(server, Math.min(5, seconds / 3));  // warm-up
-    const {statuses, latencies, spent} = await load(server, seconds);
-    const sum = sums[batching] ??= {answers: 0, seconds: 0, statuses: {}, latencies: [], memory_mb: []};
-    sum.answers += latencies.length;
-    sum.seconds += spent;
-    for (const [status, n] of Object.entries(statuses)) sum.statuses[status] = (sum.statuses[status] ?? 0) + n;
-    sum.latencies.push(...latencies);
-    sum.memory_mb.push([Math.round(load.warm), Math.round(server.memory())]);
-    await server.stop();
+const report = {clients, seconds, distinct};
+const runs = {batched: [], alone: []};
+for (let round = 0; round < (has('compare') ? rounds : 1); ++round) {
+  for (const how of has('compare') ? ['batched', 'alone'] : ['batched']) {
+    const server = await serve('--batching', String(how === 'batched'), '--request-seconds', '600');
+    try {
+      if (round === 0 && how === 'batched') report.cache = await cacheGain(server);
+      await load(server, Math.min(10, seconds / 3));  // warm-up
+      runs[how].push(await load(server, seconds));
+    } finally {
+      await server.stop();
+    }
   }
 }
-for (const [batching, sum] of Object.entries(sums)) {
-  const sorted = sum.latencies.sort((a, b) => a - b);
-  report[batching === 'true' ? 'batched' : 'alone'] = {
-    answers_per_second: +(sum.answers / sum.seconds).toFixed(2),
-    p50_ms: Math.round(sorted[sorted.length >> 1]),
-    p95_ms: Math.round(sorted[Math.floor(0.95 * sorted.length)]),
-    statuses: sum.statuses,
-    memory_mb_third_and_end: sum.memory_mb,
-  };
+report.batched = summary(runs.batched);
+if (has('compare')) {
+  report.alone = summary(runs.alone);
+  const ratio = (key) => +(report.batched[key] / report.alone[key]).toFixed(2);
+  report.ratio = ratio('answers_per_second');
+  report.ratio_by_processor_time = ratio('answers_per_processor_second');
 }
-report.ratio = +(report.batched.answers_per_second / report.alone.answers_per_second).toFixed(2);
 console.log(JSON.stringify(report, null, 1));
+if (has('check')) {
+  const odd = Object.keys(report.batched.statuses).filter((status) => !['200', '429', '503'].includes(status));
+  const {warm, end} = report.batched.memory_mb;
+  if (odd.length > 0) throw new Error('replies that nobody designed: ' + odd);
+  if (report.batched.answers === 0) throw new Error('nothing was answered');
+  // Allocators keep what threads once had: a tenth and 16 MB are no growth.
+  if (end > 1.1 * warm + 16) throw new Error(`memory grows: ${warm} MB after warm-up, ${end} MB at the end`);
+}

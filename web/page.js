@@ -235,7 +235,9 @@ function show(reply) {
       canvas.setAttribute('aria-label', `Look ${i + 1}`);
       const words = document.createElement('span');
       const sure = (100 * pass.confidence).toFixed(0);
-      words.textContent = `${i + 1}: ${pass.answer || '(nothing)'}, ${sure} % sure, ${pass.tokens} tokens`;
+      const explored = pass.explore > 0 ? `, ${(100 * pass.explore).toFixed(0)} % curious` : '';
+      words.textContent = `${i + 1}: ${pass.answer || '(nothing)'}, ${sure} % sure, ${pass.tokens} tokens${explored}`;
+      if (i === picture.passes.length - 1 && i > 0) words.textContent += `; stopped: ${picture.stopped}`;
       item.append(canvas, words);
       strip.append(item);
       drawStage(canvas, picture.leaves[i], false, true);

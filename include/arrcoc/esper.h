@@ -61,6 +61,14 @@ struct Trace {
 Map temper(const Map& relevance, const Map& interest, const Trace& trace, double explore,
            double last_uncertainty, const Rules& rules, uint64_t seed);
 
+// Adds what a pass saw to the trace; maps get that shape. attention: where the backend
+// read, or empty: then what it was shown finely counts, half for being shown, half by relevance.
+// Returns where it read.
+Map remember(Trace& trace, const Allocation& allocation, const Map& shape,
+             const Map& attention = {});
+// Why no pass follows the one of that number (from 1) and uncertainty: "sure", "passes" or "".
+std::string why_stop(size_t passes, double uncertainty, const Rules& rules);
+
 struct Pass {
   Map relevance;  // as tempered
   double explore = 0;

@@ -24,15 +24,19 @@ struct AskOptions {
   SelectOptions select;
   GenerateOptions generate;  // attention_layers {}: the second half of the layers
   std::shared_ptr<const TextImageModel> coupling;
+  // The realizer's map of every picture where somebody made them already (relevance realizer,
+  // combined); else empty.
+  std::vector<Map> maps;
   std::shared_ptr<FeatureCache> cache;  // shared between sessions, or undefined: its own
 };
 
 // One picture in one turn.
 struct Sighting {
-  Features features;      // what the language model got
-  Map relevance;          // empty in mode native
-  Allocation allocation;  // empty in mode native
-  Map attention;          // where the last word of the prompt looked
+  int64_t native_tokens = 0;  // what mode native would have spent on it
+  Features features;          // what the language model got
+  Map relevance;              // empty in mode native
+  Allocation allocation;      // empty in mode native
+  Map attention;              // where the last word of the prompt looked
 };
 
 struct Turn {
@@ -53,13 +57,19 @@ class Session {
 
   // Looks at the pictures for this question, answers, and remembers both.
   Turn ask(const std::string& question);
+  // The same for a conversation that somebody else keeps: the last message is the question, and the
+  // messages show all pictures of the session in order. Nothing is remembered.
+  Turn ask(const std::vector<Message>& talk);
+  // Looks without answering: tokens, and generation.prompt_tokens and visual_tokens of the answer.
+  Turn look(const std::vector<Message>& talk);
   const std::string& mode() const { return options_.mode; }
 
  private:
   Features whole(const Picture& picture, int64_t max_tokens = 0) const;
-  Map relevance(const Picture& picture, const std::string& question) const;
+  Map relevance(size_t index, const std::string& question) const;
   Map attention_map(const Picture& picture, const std::string& question) const;
-  Sighting look(const Picture& picture, const std::string& question) const;
+  Sighting look(size_t index, const std::string& question) const;
+  Turn look_at_all(const std::vector<Message>& talk) const;
   int64_t native_tokens(const Picture& picture) const;
 
   std::shared_ptr<const HfModel> model_;

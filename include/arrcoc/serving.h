@@ -1,4 +1,5 @@
-// An OpenAI-compatible server over the bundled model, or a proxy in front of another one.
+// An OpenAI-compatible server over the bundled model or a Hugging Face folder, or a proxy in front
+// of another server.
 //
 //   serving::Options options;
 //   options.port = 8080;
@@ -27,16 +28,24 @@ struct Options {
   int port = 8080;      // 0: any free one, see Server::port
   std::string api_key;  // "": none needed
   std::string tiny;     // folder of the bundled model; "": the one that find_model() gives
+  // a Hugging Face model in this process; the bundled one only looks then
+  std::string model;                   // its folder; "": the bundled one answers
+  std::string mode;                    // prune, patches, zoom; "": zoom where it can, else prune
+  std::string relevance = "realizer";  // where maps come from, see hf::AskOptions
+  std::string relevance_model;         // folder of a CLIP or SigLIP model
+  std::string device = "cpu";
+  std::string dtype;
+  int max_new_tokens = 0;  // 0: as its generation_config.json says
   // what requests get unless they say otherwise
   std::string policy = "realizer";
   std::string budget = "balanced";
   double threshold = 0.5;  // below this confidence an answer is unsure: another pass is worth it
   // work
-  int workers = 0;          // threads that compute; 0: one a core
-  bool batching = true;     // answer several questions at once, and equal ones only once
-  int batch_tokens = 2048;  // tokens of one batch, padding included
-  int queue = 256;          // jobs that may wait; more are 429
-  int cache_mb = 512;       // pictures already seen
+  int workers = 0;         // threads that compute; 0: one a core
+  bool batching = true;    // answer several questions at once, and equal ones only once
+  int batch_tokens = 640;  // tokens of one batch, padding included; see docs/serving.md
+  int queue = 256;         // jobs that may wait; more are 429
+  int cache_mb = 512;      // pictures already seen
   // limits
   int connections = 256;  // open at once; more are 503
   double max_body_mb = 32;

@@ -8,6 +8,7 @@
 #include "arrcoc/tiny.h"
 #include "arrcoc/training.h"
 #include "cli/cli.h"
+#include "cli/train_from_log.h"
 #include "cli/train_policies.h"
 
 namespace arrcoc::cli {
@@ -17,7 +18,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 struct Wanted {
-  std::string config, out, init, curves, export_int8;
+  std::string config, out, init, curves, export_int8, from_log;
+  int guard_questions = 50;
   std::vector<std::string> set;
   int policies = 0;
   double minutes = 0;
@@ -147,12 +149,21 @@ void add_train(CLI::App& app) {
           "only fit balancer 'learned' and allocator 'experts' on so many questions of scenes, "
           "into the file --out")
       ->check(CLI::Range(72, 100000));
+  command->add_option("--from-log", wanted->from_log,
+                      "only fit the tier head to the ratings in this example log, into --out");
+  command
+      ->add_option("--guard-questions", wanted->guard_questions,
+                   "--from-log: questions a suite that must not get worse")
+      ->check(CLI::Range(1, 1000));
   command->add_flag("--json", wanted->json_out, "result as JSON");
   command->callback([wanted] {
     if (!wanted->curves.empty()) {
       std::cout << draw(wanted->curves) << "\n";
     } else if (wanted->policies > 0) {
       train_policies(wanted->policies, wanted->out, wanted->json_out);
+    } else if (!wanted->from_log.empty()) {
+      train_from_log({wanted->from_log, wanted->init, wanted->out, wanted->steps,
+                      wanted->guard_questions, wanted->json_out});
     } else if (!wanted->export_int8.empty()) {
       export_weights(*wanted);
     } else {

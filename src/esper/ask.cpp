@@ -37,8 +37,6 @@ void under(const Geometry& geometry, const Leaf& leaf, const Map& map, const Vis
   }
 }
 
-// A backend that cannot say where it read has read what it was shown finely: half for being shown,
-// half by relevance.
 Map read_from(const Allocation& allocation, const Map& shape, const Map& reported) {
   Map out = like(shape, 0);
   if (!reported.empty()) {
@@ -53,22 +51,6 @@ Map read_from(const Allocation& allocation, const Map& shape, const Map& reporte
         out.values[i] = 0.5F + 0.5F * std::clamp(leaf.relevance / most, 0.0F, 1.0F);
       });
   return out;
-}
-
-void remember(const Pass& pass, Trace& trace) {
-  if (trace.seen.empty()) {
-    trace.seen = like(pass.relevance, 0);
-    trace.attention_accumulated = like(pass.relevance, 0);
-  }
-  trace.attention_previous = pass.attention;
-  for (size_t i = 0; i < trace.seen.size(); ++i) {
-    float& sum = trace.attention_accumulated.values[i];
-    sum = std::min(1.0F, sum + pass.attention.values[i]);
-  }
-  for (const Leaf& leaf : pass.allocation.leaves)
-    if (leaf.level <= kFineLevel)
-      under(pass.allocation.geometry, leaf, trace.seen,
-            [&](size_t i) { trace.seen.values[i] = 1; });
 }
 
 // Patches that were cut once, by cell; the next pass gathers only what is new.
@@ -127,14 +109,29 @@ int affordable(const Options& options, int wanted, int spent) {
   return left >= std::min(kMinBudget, wanted) ? std::min(wanted, left) : 0;
 }
 
-std::string why_stop(const Result& so_far, const Rules& rules) {
-  const double u = so_far.passes.back().uncertainty;
-  const auto n = static_cast<int>(so_far.passes.size());
-  if (u < (n == 1 ? rules.sure_at_once : rules.sure)) return "sure";
-  return n >= rules.passes ? "passes" : "";
+}  // namespace
+
+Map remember(Trace& trace, const Allocation& allocation, const Map& shape, const Map& attention) {
+  Map read = read_from(allocation, shape, attention);
+  if (trace.seen.empty()) {
+    trace.seen = like(shape, 0);
+    trace.attention_accumulated = like(shape, 0);
+  }
+  for (size_t i = 0; i < trace.seen.size(); ++i) {
+    float& sum = trace.attention_accumulated.values[i];
+    sum = std::min(1.0F, sum + read.values[i]);
+  }
+  for (const Leaf& leaf : allocation.leaves)
+    if (leaf.level <= kFineLevel)
+      under(allocation.geometry, leaf, trace.seen, [&](size_t i) { trace.seen.values[i] = 1; });
+  trace.attention_previous = read;
+  return read;
 }
 
-}  // namespace
+std::string why_stop(size_t passes, double uncertainty, const Rules& rules) {
+  if (uncertainty < (passes == 1 ? rules.sure_at_once : rules.sure)) return "sure";
+  return passes >= static_cast<size_t>(rules.passes) ? "passes" : "";
+}
 
 Result ask(const Picture& picture, const std::string& question, const Backend& backend,
            const Options& options) {
@@ -176,13 +173,12 @@ Result ask(const Picture& picture, const std::string& question, const Backend& b
     pass.answer = std::move(reply.text);
     pass.probabilities = std::move(reply.probabilities);
     pass.uncertainty = last = uncertainty(pass.probabilities);
-    pass.attention = read_from(pass.allocation, pass.relevance, reply.attention);
-    remember(pass, trace);
+    pass.attention = remember(trace, pass.allocation, pass.relevance, reply.attention);
     out.tokens += pass.tokens;
     out.passes.push_back(std::move(pass));
     if (out.passes.back().uncertainty < out.passes[out.best].uncertainty)
       out.best = out.passes.size() - 1;
-    out.stopped = why_stop(out, options.rules);
+    out.stopped = why_stop(out.passes.size(), last, options.rules);
   }
   return out;
 }

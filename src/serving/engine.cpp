@@ -16,9 +16,8 @@ namespace arrcoc::serving {
 
 namespace {
 
-constexpr int kFixedTokens = 180;     // when the realizer fails
-constexpr int kSmallestPass = 16;     // fewer tokens than this are not worth a pass
-constexpr float kSeenAlready = 0.2F;  // relevance that is left where a pass saw native detail
+constexpr int kFixedTokens = 180;  // when the realizer fails
+constexpr int kSmallestPass = 16;  // fewer tokens than this are not worth a pass
 
 int worker_count(int wanted) {
   return wanted > 0 ? wanted : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -35,21 +34,16 @@ std::string key_of(const Question& q) {
          std::to_string(q.token_pixels) + gap + q.text;
 }
 
-// What was seen in full detail need not be looked at again.
-void inhibit(Map& map, const Allocation& allocation) {
-  for (const Leaf& leaf : allocation.leaves) {
-    if (leaf.level > 0) continue;
-    const Box box = attending::box_of(allocation.geometry, leaf);
-    const int r = static_cast<int>((box.y0 + box.y1) / 2 / map.cell_height);
-    const int c = static_cast<int>((box.x0 + box.x1) / 2 / map.cell_width);
-    if (r < map.rows && c < map.cols) map.at(r, c) *= kSeenAlready;
-  }
-}
-
 // Half of what is left goes to each pass but the last.
 int tokens_of_pass(int left, size_t done, int passes) {
   const bool last = done + 1 >= static_cast<size_t>(passes) || left < 2 * kSmallestPass;
   return last ? left : left / 2;
+}
+
+esper::Rules rules_of(const Question& q) {
+  esper::Rules rules;
+  rules.passes = q.passes;
+  return rules;
 }
 
 }  // namespace
@@ -58,15 +52,6 @@ void limit_math_threads() {
   at::set_num_threads(1);
   using Set = void (*)(int);
   if (auto set = reinterpret_cast<Set>(::dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))) set(1);
-}
-
-Job::Progress Job::wait(size_t known, Clock::time_point until, std::string& text) const {
-  std::unique_lock lock(mutex_);
-  if (!changed_.wait_until(lock, until, [&] { return done_ || text_.size() > known; }))
-    return Progress::waiting;
-  if (problem_) std::rethrow_exception(problem_);
-  text = text_;
-  return done_ ? Progress::done : Progress::more;
 }
 
 Engine::Engine(const Options& options, Metrics& metrics,
@@ -174,6 +159,11 @@ Ticket Engine::ask(Question question) {
   return ticket;
 }
 
+void Engine::run(std::function<void()> work) {
+  require_room();
+  workers_.add(std::move(work));
+}
+
 void Engine::lap(Job& job, const char* stage, Clock::time_point since) {
   const double spent = seconds_since(since);
   job.outcome_->stages.push_back({stage, 1e3 * spent});
@@ -232,7 +222,6 @@ void Engine::look_first(Job& job) {
   out.budget.tokens = std::max(1, out.budget.tokens / q.sharers);
   out.native = seen.pyramid->geometry().native_tokens();
   job.left_ = out.budget.tokens;
-  job.relevance_ = out.relevance.map;
   out.fallbacks = out.relevance.fallbacks;
 }
 
@@ -245,9 +234,16 @@ void Engine::cut(Job& job) {
   if (q.token_pixels > 0) options.allocate.token_pixels = q.token_pixels;
   Budget budget = out.budget;
   budget.tokens = tokens_of_pass(job.left_, out.passes.size(), q.passes);
-  Relevance relevance = out.relevance;
-  relevance.map = job.relevance_;
   Pass pass;
+  const auto number = static_cast<int>(out.passes.size());
+  const double last = number == 0 ? 0 : out.passes.back().uncertainty;
+  // A single pass has no second chance to use what exploring finds.
+  pass.explore = q.passes == 1 ? 0 : esper::exploration(number, last);
+  Relevance relevance = out.relevance;
+  const Map& map = out.relevance.map;
+  relevance.map =
+      esper::temper(map, resample(seen.blind.information, map.rows, map.cols), job.trace_,
+                    pass.explore, last, rules_of(q), static_cast<uint64_t>(number));
   pass.allocation = attending::allocate(relevance, seen.pyramid->geometry(), budget,
                                         options.allocator, options.allocate);
   if (q.answer) job.tokens_ = realizing::realize(*seen.pyramid, pass.allocation);
@@ -258,7 +254,6 @@ void Engine::cut(Job& job) {
   out.kept += pass.allocation.tokens();
   out.fallbacks.insert(out.fallbacks.end(), pass.allocation.fallbacks.begin(),
                        pass.allocation.fallbacks.end());
-  inhibit(job.relevance_, pass.allocation);
   out.passes.push_back(std::move(pass));
 }
 
@@ -291,10 +286,7 @@ void Engine::answer_together(const std::vector<JobRef>& batch) {
   const auto hear = [&](size_t i, const std::string& text) {
     Job& job = *batch[i];
     // Only a single look streams: a second one may change its mind.
-    if (job.question_.passes > 1) return;
-    const std::scoped_lock lock(job.mutex_);
-    job.text_ += text;
-    job.changed_.notify_all();
+    if (job.question_.passes == 1) job.add_text(text);
   };
   std::vector<tiny::Answer> answers = model_->answer(readings, hear);
   for (size_t i = 0; i < batch.size(); ++i) {
@@ -313,13 +305,19 @@ void Engine::take(const JobRef& job, tiny::Answer answer) {
   Pass& pass = out.passes.back();
   pass.answer = answer.text;
   pass.confidence = answer.confidence;
-  if (out.passes.size() == 1 || answer.confidence > out.answer.confidence) {
+  pass.uncertainty = esper::uncertainty(answer.probabilities);
+  esper::remember(job->trace_, pass.allocation, out.relevance.map);
+  if (out.passes.size() == 1 || pass.uncertainty < out.passes[out.best].uncertainty) {
     out.best = out.passes.size() - 1;
     out.answer = std::move(answer);
   }
-  const bool again = out.answer.confidence < options_.threshold && job->left_ >= kSmallestPass &&
-                     out.passes.size() < static_cast<size_t>(job->question_.passes);
-  if (again) {
+  out.stopped = esper::why_stop(out.passes.size(), pass.uncertainty, rules_of(job->question_));
+  // The operator's own bar, besides.
+  if (out.stopped == "sure" && out.answer.confidence < options_.threshold &&
+      out.passes.size() < static_cast<size_t>(job->question_.passes))
+    out.stopped = "";
+  if (out.stopped.empty() && job->left_ < kSmallestPass) out.stopped = "budget";
+  if (out.stopped.empty()) {
     workers_.add([this, job] { look(job); });
   } else {
     finish(*job, nullptr);
@@ -343,12 +341,9 @@ void Engine::finish(Job& job, std::exception_ptr problem) {
     const std::scoped_lock lock(mutex_);
     forget(job);
   }
-  const std::scoped_lock lock(job.mutex_);
-  job.problem_ = problem;
-  if (!problem) job.text_ = job.outcome_->answer.text;
   job.tokens_ = {};
-  job.done_ = true;
-  job.changed_.notify_all();
+  job.trace_ = {};
+  job.end(problem, job.outcome_->answer.text);
 }
 
 }  // namespace arrcoc::serving

@@ -3,19 +3,19 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "arrcoc/esper.h"
 #include "arrcoc/realize.h"
 #include "arrcoc/serving.h"
 #include "arrcoc/tiny.h"
-#include "serving/http.h"
 #include "serving/metrics.h"
 #include "serving/picture_cache.h"
+#include "serving/telling.h"
 #include "serving/workers.h"
 
 namespace arrcoc::serving {
@@ -35,13 +35,16 @@ struct Question {
 struct Pass {
   Allocation allocation;
   std::string answer;
-  double confidence = 0;
+  double confidence = 0;   // how likely the whole answer is
+  double uncertainty = 1;  // esper::uncertainty
+  double explore = 0;      // how far this pass was drawn to what none had seen
 };
 
 struct Outcome {
-  tiny::Answer answer;  // of the pass that was surest
+  tiny::Answer answer;  // of the pass of least uncertainty
   size_t best = 0;      // that pass
   std::vector<Pass> passes;
+  std::string stopped;  // why no further pass: "sure", "passes", "budget"
   Relevance relevance;  // of the first look
   Budget budget;        // for all passes
   int64_t kept = 0, native = 0;
@@ -51,14 +54,10 @@ struct Outcome {
 };
 
 // One question on its way. Several clients may wait for one job.
-class Job {
+class Job : public Telling {
  public:
   explicit Job(Question question) : question_(std::move(question)) {}
   const Question& question() const { return question_; }
-  enum class Progress { waiting, more, done };
-  // Blocks until there is more text than `known` bytes, or the end, or `until`. Rethrows what went
-  // wrong.
-  Progress wait(size_t known, Clock::time_point until, std::string& text) const;
   // Only after the end.
   std::shared_ptr<const Outcome> outcome() const { return outcome_; }
 
@@ -67,15 +66,10 @@ class Job {
 
   Question question_;
   std::string key_;
-  mutable std::mutex mutex_;
-  mutable std::condition_variable changed_;
-  std::string text_;
-  bool done_ = false;
-  std::exception_ptr problem_;
   std::shared_ptr<Outcome> outcome_ = std::make_shared<Outcome>();
   std::atomic<int> listeners_{0};  // grows only under the engine's mutex
   // work in progress
-  Map relevance_;  // what later passes still look for
+  esper::Trace trace_;  // what earlier passes saw
   TokenSequence tokens_;
   int left_ = 0;  // tokens of the budget
 };
@@ -93,6 +87,8 @@ class Engine {
   SeenRef see(const std::vector<uint8_t>& bytes, Clock::time_point deadline);
   // ApiError{429}.
   Ticket ask(Question question);
+  // Other work for the same threads. ApiError{429}.
+  void run(std::function<void()> work);
 
   const tiny::TinyModel& model() const { return *model_; }
   const Drift& drift() const { return drift_; }

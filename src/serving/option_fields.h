@@ -12,6 +12,13 @@ void visit_fields(Options& o, F&& f) {
   f("port", "port to listen on; 0: any free one", o.port);
   f("api_key", "clients must send it as Authorization: Bearer KEY", o.api_key);
   f("tiny", "folder of the bundled model", o.tiny);
+  f("model", "folder of a Hugging Face model that answers instead of the bundled one", o.model);
+  f("mode", "of that model: prune, patches or zoom; \"\": zoom if it can, else prune", o.mode);
+  f("relevance", "of that model, map from: realizer, clip, attention or combined", o.relevance);
+  f("relevance_model", "folder of a CLIP or SigLIP model", o.relevance_model);
+  f("device", "of that model: cpu, cuda or cuda:N", o.device);
+  f("dtype", "of that model: float32, bfloat16 or float16", o.dtype);
+  f("max_new_tokens", "of its answers, at most; 0: what its folder says", o.max_new_tokens);
   f("policy", "policy of requests that name none", o.policy);
   f("budget", "budget of requests that name none: a number, a level or a rule", o.budget);
   f("threshold", "below this confidence an answer is unsure", o.threshold);

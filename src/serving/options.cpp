@@ -67,10 +67,25 @@ json from_text(const std::string& text) {
   }
 }
 
+// 65535 and not 65535.0.
+std::string plain(double value) {
+  return value == std::floor(value) ? std::to_string(static_cast<int64_t>(value))
+                                    : json(value).dump();
+}
+
 void range(const char* name, double value, double low, double high) {
   if (!(value >= low && value <= high))
-    throw Error(ErrorCode::bad_argument, std::string("option '") + name + "' must be " +
-                                             json(low).dump() + " to " + json(high).dump());
+    throw Error(ErrorCode::bad_argument,
+                std::string("option '") + name + "' must be " + plain(low) + " to " + plain(high));
+}
+
+void one_of(const char* name, const std::string& value, const std::vector<std::string>& known) {
+  std::string all;
+  for (const std::string& one : known) {
+    if (value == one) return;
+    if (!one.empty()) all += (all.empty() ? "" : ", ") + one;
+  }
+  throw Error(ErrorCode::bad_argument, std::string("option '") + name + "' must be one of " + all);
 }
 
 }  // namespace
@@ -135,6 +150,14 @@ void check(const Options& o) {
   range("shutdown_seconds", o.shutdown_seconds, 0, 86400);
   range("log_share", o.log_share, 0, 1);
   range("log_days", o.log_days, 0, 36500);
+  range("max_new_tokens", o.max_new_tokens, 0, 1 << 20);
+  // Mode native would spend what no budget allows.
+  one_of("mode", o.mode, {"", "prune", "patches", "zoom"});
+  one_of("relevance", o.relevance, {"realizer", "clip", "attention", "combined"});
+  if (o.relevance == "clip" && o.relevance_model.empty())
+    throw Error(ErrorCode::bad_argument, "relevance 'clip' needs relevance_model");
+  if (!o.model.empty() && !o.upstream.empty())
+    throw Error(ErrorCode::bad_argument, "either a model or an upstream answers, not both");
   range("upstream_seconds", o.upstream_seconds, 0.05, 86400);
   range("upstream_retries", o.upstream_retries, 0, 10);
   policy(o.policy);

@@ -36,7 +36,9 @@ ordered_json passes_of(const Outcome& outcome) {
   for (const Pass& pass : outcome.passes)
     out.push_back({{"tokens", pass.allocation.tokens()},
                    {"answer", pass.answer},
-                   {"confidence", rounded(pass.confidence)}});
+                   {"confidence", rounded(pass.confidence)},
+                   {"uncertainty", rounded(pass.uncertainty)},
+                   {"explore", rounded(pass.explore)}});
   return out;
 }
 
@@ -48,6 +50,17 @@ void add_pictures(ordered_json& out, const SeenPicture& seen, const Outcome& out
   for (const Pass& pass : outcome.passes) strips.push_back(leaves_of(pass.allocation));
   out["leaves"] = std::move(strips);
   out["homunculus"] = url(media::draw_homunculus(picture, outcome.allocation()));
+}
+
+// Rectangles that were shown as pictures of their own (zoom).
+ordered_json crops_of(const Allocation& allocation) {
+  auto out = ordered_json::array();
+  for (const Crop& crop : allocation.crops)
+    out.push_back({{"box", {crop.box.x0, crop.box.y0, crop.box.x1, crop.box.y1}},
+                   {"width", crop.width},
+                   {"height", crop.height},
+                   {"tokens", crop.tokens}});
+  return out;
 }
 
 ordered_json milliseconds(const Outcome& outcome) {
@@ -82,14 +95,12 @@ ordered_json leaves_of(const Allocation& allocation) {
 }
 
 ordered_json describe(const SeenPicture& seen, const Outcome& outcome, bool map) {
-  ordered_json out = {{"width", seen.picture.width()},
-                      {"height", seen.picture.height()},
-                      {"kept", outcome.kept},
-                      {"native", outcome.native},
-                      {"boxes", boxes_of(outcome)},
-                      {"passes", passes_of(outcome)},
-                      {"milliseconds", milliseconds(outcome)},
+  ordered_json out = {{"width", seen.picture.width()}, {"height", seen.picture.height()},
+                      {"kept", outcome.kept},          {"native", outcome.native},
+                      {"boxes", boxes_of(outcome)},    {"passes", passes_of(outcome)},
+                      {"stopped", outcome.stopped},    {"milliseconds", milliseconds(outcome)},
                       {"fallbacks", outcome.fallbacks}};
+  if (!outcome.allocation().crops.empty()) out["crops"] = crops_of(outcome.allocation());
   if (map) add_pictures(out, seen, outcome);
   return out;
 }

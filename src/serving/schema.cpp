@@ -40,6 +40,14 @@ int whole(const json& value, const std::string& field, int low, int high) {
   return value.get<int>();
 }
 
+std::optional<double> number(const json& object, const char* key, double low, double high) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return std::nullopt;
+  if (!found->is_number() || !(found->get<double>() >= low && found->get<double>() <= high))
+    wrong(key, "a number from " + json(low).dump() + " to " + json(high).dump());
+  return found->get<double>();
+}
+
 void add_part(const json& part, Turn& turn) {
   if (!part.is_object()) wrong("content", "a string or a list of parts");
   const std::string type = need(part, "type", "string").get<std::string>();
@@ -139,6 +147,12 @@ ChatRequest parse_chat(const json& request) {
   for (const char* key : {"max_tokens", "max_completion_tokens"})
     if (const auto limit = request.find(key); limit != request.end() && !limit->is_null())
       out.max_tokens = whole(*limit, key, 1, 1 << 30);
+  out.temperature = number(request, "temperature", 0, 2);
+  out.top_p = number(request, "top_p", 0, 1);
+  if (const auto seed = request.find("seed"); seed != request.end() && !seed->is_null()) {
+    if (!seed->is_number_integer()) wrong("seed", "a whole number");
+    out.seed = seed->get<int64_t>();
+  }
   if (const auto n = request.find("n"); n != request.end() && !n->is_null() && *n != 1)
     wrong("n", "1");
   out.extension = parse_extension(request);

@@ -30,6 +30,9 @@ struct ChatRequest {
   bool stream = false;
   bool include_usage = false;
   int max_tokens = 0;  // 0: no limit given
+  // A Hugging Face model samples by these; the bundled one always writes what is likeliest.
+  std::optional<double> temperature, top_p;
+  std::optional<int64_t> seed;
   Extension extension;
   const Turn& question() const;                      // the last user turn
   std::vector<const std::string*> pictures() const;  // of the whole conversation

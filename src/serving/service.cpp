@@ -57,6 +57,7 @@ void Service::load() {
     throw Error(ErrorCode::not_found,
                 "the bundled model was not found: set ARRCOC_MODELS or --tiny to its folder");
   tiny::install(folder);
+  if (!options_.model.empty()) hosted_ = std::make_unique<Hosted>(options_);
   engine_ = std::make_unique<Engine>(options_, metrics_, tiny::installed());
   ready_ = true;
 }
@@ -71,6 +72,8 @@ Engine& Service::engine() const {
   if (!ready_) throw ApiError(503, "loading", "the model is being loaded, try again");
   return *engine_;
 }
+
+std::string Service::model_name() const { return hosted_ ? hosted_->name() : kTinyName; }
 
 Clock::time_point Service::deadline() const {
   return Clock::now() + seconds(options_.request_seconds);
@@ -93,14 +96,13 @@ std::shared_ptr<Service::Asked> Service::begin(ChatRequest request, bool answer)
   asked->id = random_id("chatcmpl-");
   asked->start = Clock::now();
   asked->deadline = deadline();
-  if (!request.model.empty() && request.model != kTinyName)
-    throw ApiError(404, "model_not_found",
-                   "there is no such model, only " + std::string(kTinyName));
-  request.model = kTinyName;
+  if (!request.model.empty() && request.model != model_name())
+    throw ApiError(404, "model_not_found", "there is no such model, only " + model_name());
+  request.model = model_name();
   const Turn& turn = request.question();
   const size_t count = request.pictures().size();
   if (count == 0)
-    throw ApiError(400, "no_picture", "the bundled model answers about pictures: add an image_url");
+    throw ApiError(400, "no_picture", "this model answers about pictures: add an image_url");
   Question question;
   question.text = turn.text;
   parse_query(question.text);
@@ -109,7 +111,9 @@ std::shared_ptr<Service::Asked> Service::begin(ChatRequest request, bool answer)
   question.budget = or_else(request.extension.budget, options_.budget);
   question.sharers = static_cast<int>(count);
   question.passes = request.extension.passes;
-  question.answer = answer;
+  question.answer = answer && !hosted_;
+  if (hosted_ && question.passes > 1)
+    throw ApiError(400, "unsupported", "passes are for the bundled model only");
   // Numbers are checked by the parser to be positive.
   if (question.budget.find_first_not_of("0123456789") == std::string::npos &&
       std::stoul(question.budget.substr(0, 9)) < count)
@@ -120,14 +124,16 @@ std::shared_ptr<Service::Asked> Service::begin(ChatRequest request, bool answer)
     asked->tickets.push_back(engine().ask(question));
   }
   asked->request = std::move(request);
+  if (hosted_) host(*asked, answer);
   return asked;
 }
 
-Job::Progress Service::wait_for(const Asked& asked, const Job& job, size_t known,
-                                std::string& text) const {
+Telling::Progress Service::wait_for(const Asked& asked, const Telling& telling, size_t known,
+                                    std::string& text) const {
   while (true) {
-    const auto progress = job.wait(known, std::min(asked.deadline, Clock::now() + kSlice), text);
-    if (progress != Job::Progress::waiting) return progress;
+    const auto progress =
+        telling.wait(known, std::min(asked.deadline, Clock::now() + kSlice), text);
+    if (progress != Telling::Progress::waiting) return progress;
     if (Clock::now() >= asked.deadline)
       throw ApiError(504, "timeout", "the answer took longer than allowed");
     if (aborting_) throw ApiError(503, "shutting_down", "the server is shutting down");
@@ -136,11 +142,16 @@ Job::Progress Service::wait_for(const Asked& asked, const Job& job, size_t known
   }
 }
 
-Service::Answered Service::collect(const Asked& asked) const {
-  Answered out;
+void Service::wait_all(const Asked& asked, const Telling& telling) const {
   std::string text;
+  while (wait_for(asked, telling, text.max_size(), text) != Telling::Progress::done) continue;
+}
+
+Service::Answered Service::collect(const Asked& asked) const {
+  if (hosted_) return collect_hosted(asked);
+  Answered out;
   for (const Ticket& ticket : asked.tickets) {
-    while (wait_for(asked, *ticket, text.max_size(), text) != Job::Progress::done) continue;
+    wait_all(asked, *ticket);
     out.outcomes.push_back(ticket->outcome());
     const Outcome& outcome = *out.outcomes.back();
     out.usage.kept += outcome.kept;
@@ -186,7 +197,7 @@ void Service::chat(const Request& from, const std::string& body, Response& respo
   const Answered answered = collect(*asked);
   const bool logged = account(*asked, answered);
   ordered_json out =
-      completion(asked->id, kTinyName, answered.text, answered.cut ? "length" : "stop");
+      completion(asked->id, model_name(), answered.text, answered.cut ? "length" : "stop");
   out["usage"] = to_json(answered.usage);
   out["arrcoc"] = extension(*asked, answered, logged);
   reply(response, out);
@@ -212,32 +223,32 @@ void Service::stream(std::shared_ptr<Asked> asked, Response& response) {
 
 bool Service::stream_text(const Asked& asked, httplib::DataSink& sink) {
   const auto send = [&](const std::string& text) { return sink.write(text.data(), text.size()); };
-  ordered_json piece = chunk(asked.id, kTinyName);
+  ordered_json piece = chunk(asked.id, model_name());
   piece["choices"][0]["delta"] = {{"role", "assistant"}, {"content", ""}};
   if (!send(event(piece))) return false;
   size_t sent = 0;
   bool cut = false;
+  const int limit = hosted_ ? 0 : asked.request.max_tokens;  // a hosted model counts by itself
   const auto send_rest = [&](const std::string& all) {
-    const std::string text = first_characters(all, asked.request.max_tokens, cut);
+    const std::string text = first_characters(all, limit, cut);
     if (text.size() <= sent) return true;
     piece["choices"][0]["delta"] = {{"content", text.substr(sent)}};
     sent = text.size();
     return send(event(piece));
   };
-  // With several pictures the surest answer is known only when all are there.
   std::string text;
-  if (asked.tickets.size() == 1)
-    while (wait_for(asked, *asked.tickets[0], text.size(), text) == Job::Progress::more)
+  if (const Telling* heard = asked.heard())
+    while (wait_for(asked, *heard, text.size(), text) == Telling::Progress::more)
       if (!send_rest(text)) return false;
   const Answered answered = collect(asked);
   if (!send_rest(answered.outcomes[answered.best]->answer.text)) return false;
   const bool logged = account(asked, answered);
-  ordered_json last = chunk(asked.id, kTinyName);
+  ordered_json last = chunk(asked.id, model_name());
   last["choices"][0]["finish_reason"] = answered.cut ? "length" : "stop";
   last["arrcoc"] = extension(asked, answered, logged);
   if (!send(event(last))) return false;
   if (asked.request.include_usage) {
-    ordered_json usage = chunk(asked.id, kTinyName);
+    ordered_json usage = chunk(asked.id, model_name());
     usage["choices"] = ordered_json::array();
     usage["usage"] = to_json(answered.usage);
     if (!send(event(usage))) return false;
@@ -270,16 +281,16 @@ void Service::relevance(const std::string& body, Response& response) {
   question.answer = false;
   question.picture = engine().see(picture_bytes(request.image, options_), asked.deadline);
   const Ticket ticket = engine().ask(question);
-  std::string text;
-  while (wait_for(asked, *ticket, text.max_size(), text) != Job::Progress::done) continue;
+  wait_all(asked, *ticket);
   reply(response, relevance_report(*question.picture, *ticket->outcome(), request.question,
                                    question.policy, request.extension.map));
 }
 
 void Service::models(const Request& from, Response& response) {
   if (upstream_) return upstream_->models(from, response);
+  engine();  // a hosted model's name is known when it is loaded
   const ordered_json model = {
-      {"id", kTinyName}, {"object", "model"}, {"created", 1794700800}, {"owned_by", "arrcoc"}};
+      {"id", model_name()}, {"object", "model"}, {"created", 1794700800}, {"owned_by", "arrcoc"}};
   reply(response, {{"object", "list"}, {"data", {model}}});
 }
 
@@ -287,7 +298,7 @@ bool Service::account(const Asked& asked, const Answered& answered) {
   const Outcome& best = *answered.outcomes[answered.best];
   Example e;
   e.id = asked.id;
-  e.model = kTinyName;
+  e.model = model_name();
   e.question = asked.request.question().text;
   e.answer = answered.text;
   e.policy = or_else(asked.request.extension.policy, options_.policy);

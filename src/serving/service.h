@@ -8,6 +8,7 @@
 #include <string>
 
 #include "serving/engine.h"
+#include "serving/hosted.h"
 #include "serving/replies.h"
 #include "serving/schema.h"
 
@@ -45,14 +46,22 @@ class Service {
     std::string id;
     Clock::time_point start, deadline;
     std::vector<SeenRef> pictures;
-    std::vector<Ticket> tickets;
+    std::vector<Ticket> tickets;  // one a picture
+    std::shared_ptr<Talk> talk;   // of a hosted model; the tickets only looked then
+    // What can be streamed; with several pictures the surest answer is known only when all are
+    // there.
+    const Telling* heard() const {
+      return talk                  ? static_cast<const Telling*>(talk.get())
+             : tickets.size() == 1 ? tickets[0].get()
+                                   : nullptr;
+    }
   };
   struct Answered {
     size_t best = 0;
     std::vector<std::shared_ptr<const Outcome>> outcomes;
     Usage usage;
     std::string text;
-    bool cut = false;
+    bool cut = false;  // by the client's limit of tokens
   };
   struct Remembered {
     Example example;
@@ -60,11 +69,17 @@ class Service {
   };
 
   Engine& engine() const;  // ApiError{503} while loading
+  std::string model_name() const;
   Clock::time_point deadline() const;
   std::vector<SeenRef> see_all(const ChatRequest& request, Clock::time_point deadline);
   std::shared_ptr<Asked> begin(ChatRequest request, bool answer);
-  Job::Progress wait_for(const Asked& asked, const Job& job, size_t known, std::string& text) const;
+  // Hands the conversation to the hosted model as soon as the pictures were looked at.
+  void host(Asked& asked, bool answer);
+  Telling::Progress wait_for(const Asked& asked, const Telling& telling, size_t known,
+                             std::string& text) const;
+  void wait_all(const Asked& asked, const Telling& telling) const;
   Answered collect(const Asked& asked) const;
+  Answered collect_hosted(const Asked& asked) const;
   ordered_json extension(const Asked& asked, const Answered& answered, bool logged) const;
   void stream(std::shared_ptr<Asked> asked, Response& response);
   bool stream_text(const Asked& asked, httplib::DataSink& sink);
@@ -77,7 +92,8 @@ class Service {
   Metrics& metrics_;
   Server::Log log_;
   std::unique_ptr<ExampleLog> examples_;
-  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Hosted> hosted_;
+  std::unique_ptr<Engine> engine_;  // after what its threads use
   std::unique_ptr<Upstream> upstream_;
   std::atomic<bool> ready_{false}, failed_{false}, draining_{false}, aborting_{false};
   std::mutex mutex_;

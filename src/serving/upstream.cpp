@@ -192,7 +192,12 @@ httplib::Headers Upstream::headers(const httplib::Request& from) const {
   if (!options.upstream_key.empty()) {
     out.emplace("Authorization", "Bearer " + options.upstream_key);
   } else if (options.api_key.empty() && from.has_header("Authorization")) {
-    out.emplace("Authorization", from.get_header_value("Authorization"));
+    const std::string given = from.get_header_value("Authorization");
+    // httplib unescapes values: %0d%0a would become a header of our own request.
+    for (const char c : given)
+      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+        throw ApiError(400, "invalid_request", "Authorization has control characters");
+    out.emplace("Authorization", given);
   }
   return out;
 }

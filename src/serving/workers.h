@@ -1,6 +1,7 @@
 // Threads that take jobs from one queue, alone or in batches.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -11,9 +12,10 @@
 
 namespace arrcoc::serving {
 
-// Jobs run in the order in which they came. One that can be batched takes along whatever batchable
-// jobs wait behind it, as long as all together, padded to the longest, stay below `batch_tokens`:
-// no job ever waits for company, batches grow only because the threads are busy.
+// Jobs run in the order in which they came. One that can be batched takes along batchable jobs of
+// like token count that wait behind it, as long as all together, padded to the longest, stay below
+// `batch_tokens`: no job ever waits for company, batches grow only because the threads are busy.
+// Like: at most a quarter of the longer one would be padding.
 template <class Item>
 class Workers {
  public:
@@ -77,17 +79,20 @@ class Workers {
     }
   }
 
+  static bool alike(int64_t a, int64_t b) { return 4 * std::min(a, b) >= 3 * std::max(a, b); }
+
   void gather(Job& first, Batch& batch) {
-    int64_t longest = first.tokens;
+    int64_t longest = first.tokens, shortest = first.tokens;
     batch.push_back(std::move(first.item));
     for (auto job = jobs_.begin(); job != jobs_.end();) {
-      const int64_t padded =
-          std::max(longest, job->tokens) * static_cast<int64_t>(batch.size() + 1);
-      if (job->alone || padded > batch_tokens_) {
+      const int64_t most = std::max(longest, job->tokens);
+      const int64_t padded = most * static_cast<int64_t>(batch.size() + 1);
+      if (job->alone || padded > batch_tokens_ || !alike(most, std::min(shortest, job->tokens))) {
         ++job;
         continue;
       }
-      longest = std::max(longest, job->tokens);
+      longest = most;
+      shortest = std::min(shortest, job->tokens);
       batch.push_back(std::move(job->item));
       job = jobs_.erase(job);
     }

@@ -52,6 +52,10 @@ class Double {
     const std::scoped_lock lock(mutex_);
     return key_;
   }
+  httplib::Headers headers() const {
+    const std::scoped_lock lock(mutex_);
+    return headers_;
+  }
 
  private:
   static void refuse(httplib::Response& response, int status, const std::string& words) {
@@ -107,6 +111,7 @@ class Double {
       const std::scoped_lock lock(mutex_);
       last_ = body;
       key_ = request.get_header_value("Authorization");
+      headers_ = request.headers;
     }
     const std::string wrong = body.is_object() ? mistake(body) : "no JSON";
     if (!wrong.empty()) return refuse(response, 400, wrong);
@@ -165,6 +170,7 @@ class Double {
   mutable std::mutex mutex_;
   json last_;
   std::string key_;
+  httplib::Headers headers_;
   httplib::Server server_;
   std::thread thread_;
   int port_ = 0;

@@ -1,52 +1,12 @@
 // What strangers send on purpose.
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <thread>
 
+#include "double.h"
+#include "raw.h"
 #include "support.h"
 
 namespace arrcoc::serving::test {
 namespace {
-
-// A socket that says exactly what it is told.
-class Raw {
- public:
-  explicit Raw(int port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in to{};
-    to.sin_family = AF_INET;
-    to.sin_port = htons(static_cast<uint16_t>(port));
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(::connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
-  }
-  ~Raw() { ::close(socket_); }
-  bool send(const std::string& text) {
-    return ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL) > 0;
-  }
-  // Until the server closes; "" when it does not within a minute.
-  std::string rest() {
-    std::string out;
-    char buffer[4096];
-    while (true) {
-      pollfd watch{socket_, POLLIN, 0};
-      if (::poll(&watch, 1, 60000) <= 0) return "";
-      const ssize_t n = ::recv(socket_, buffer, sizeof buffer, 0);
-      if (n <= 0) return out;
-      out.append(buffer, static_cast<size_t>(n));
-    }
-  }
-  // A reply, or the end, is there.
-  bool readable() {
-    pollfd watch{socket_, POLLIN, 0};
-    return ::poll(&watch, 1, 0) > 0;
-  }
-
- private:
-  int socket_;
-};
 
 std::string status_of(const std::string& reply) {
   return reply.substr(0, std::min<size_t>(reply.size(), 12));
@@ -178,6 +138,90 @@ TEST(Hostile, BrokenRequestsGetAnErrorAndTheServerGoesOn) {
         << request.substr(0, 30) << " -> " << reply.substr(0, 200);
   }
   EXPECT_EQ(server.client().Get("/health")->status, 200);
+}
+
+// Nothing that a client writes becomes a header, neither of the reply nor of the upstream's
+// request.
+TEST(Hostile, HeadersCannotBeInjected) {
+  Double upstream({});
+  Options options = small_limits();
+  options.upstream = upstream.url();
+  Running proxy(options), server(small_limits());
+  json body = question("What?\r\nX-Evil: 1");
+  body["model"] = "m\r\nX-Evil: 1\r\n\r\nHTTP/1.1 200 OK";
+  for (const Running* one : {&proxy, &server}) {
+    const auto reply = one->post("/v1/chat/completions", body);
+    ASSERT_TRUE(reply);
+    EXPECT_FALSE(reply->has_header("X-Evil"));
+    for (const auto& [name, value] : reply->headers)
+      EXPECT_EQ(value.find_first_of("\r\n"), std::string::npos) << name;
+  }
+  const std::string text = json{{"model", "m"}, {"messages", body["messages"]}}.dump();
+  // httplib leaves out headers with a lone CR or LF, but unescapes values.
+  for (const char* gap : {"\r", "\n", "\r\n ", "%0d%0a", "\x0b"}) {
+    Raw raw(proxy.port());
+    raw.send(std::string(kHead) + "Authorization: Bearer k" + gap +
+             "X-Evil: 1\r\nConnection: close\r\nContent-Length: " + std::to_string(text.size()) +
+             "\r\n\r\n" + text);
+    const std::string reply = raw.rest();
+    EXPECT_EQ(reply.find("\nX-Evil"), std::string::npos) << reply.substr(0, 300);
+    if (gap[0] == '%') EXPECT_EQ(status_of(reply), "HTTP/1.1 400") << reply.substr(0, 300);
+    EXPECT_EQ(upstream.headers().count("X-Evil"), 0U) << gap;
+    EXPECT_EQ(upstream.key().find_first_of("\r\n"), std::string::npos) << gap;
+  }
+  EXPECT_EQ(proxy.client().Get("/health")->status, 200);
+}
+
+// No request makes the server open a connection, or read a file that it may not.
+TEST(Hostile, PicturesAreNeverFetched) {
+  std::atomic<int> fetched{0};
+  httplib::Server neighbour;
+  neighbour.Get(".*", [&](const auto&, auto& response) {
+    ++fetched;
+    response.set_content("secret", "image/png");
+  });
+  const int port = neighbour.bind_to_any_port("127.0.0.1");
+  std::thread listening([&] { neighbour.listen_after_bind(); });
+  Double upstream({});
+  Options proxied = small_limits(), rooted = small_limits();
+  proxied.upstream = upstream.url();
+  Folder folder;
+  rooted.file_root = folder / "";
+  Running proxy(proxied), server(rooted);
+  const std::string there = "127.0.0.1:" + std::to_string(port);
+  const std::vector<std::string> urls = {"http://" + there + "/x.png",
+                                         "HTTP://" + there + "/x.png",
+                                         " http://" + there,
+                                         "https://" + there,
+                                         "//" + there + "/x.png",
+                                         "ftp://" + there + "/x.png",
+                                         "gopher://" + there + "/_GET /",
+                                         "http://[::1]:" + std::to_string(port) + "/",
+                                         "http://169.254.169.254/latest/",
+                                         "file://" + there + "/x.png",
+                                         "file:///etc/passwd",
+                                         "file:///proc/self/environ",
+                                         "file://" + (folder / "../../etc/passwd"),
+                                         "FILE:///etc/passwd",
+                                         "data:text/html,<img src=http://" + there + ">",
+                                         "data:image/svg+xml;base64,PHN2Zy8+",
+                                         "javascript:fetch('http://" + there + "')",
+                                         ""};
+  for (const std::string& url : urls) {
+    for (const Running* one : {&server, &proxy}) {
+      json body = question("What?", url);
+      const auto chat = one->post("/v1/chat/completions", body);
+      ASSERT_TRUE(chat) << url;
+      EXPECT_EQ(chat->status, 400) << url << " " << chat->body;
+      EXPECT_EQ(chat->body.find("root:"), std::string::npos);
+    }
+    const auto look = server.post("/v1/relevance", {{"image", url}, {"question", "What?"}});
+    EXPECT_EQ(look->status, 400) << url;
+  }
+  EXPECT_EQ(upstream.requests(), 0) << "nor may the upstream be made to fetch it";
+  neighbour.stop();
+  listening.join();
+  EXPECT_EQ(fetched, 0);
 }
 
 TEST(Hostile, TooManyConnectionsAreToldSo) {

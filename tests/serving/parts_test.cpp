@@ -89,6 +89,12 @@ TEST(ServeOptions, ImpossibleOnesAreRefused) {
   EXPECT_THROW(options_from_json(R"({"prot": 1})"), Error);
   EXPECT_THROW(options_from_json(R"({"port": "1"})"), Error);
   EXPECT_THROW(options_from_json(R"([])"), Error);
+  try {
+    check(options_from_json(R"({"port": 70000})"));
+    ADD_FAILURE() << "there is no such port";
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.what(), "option 'port' must be 0 to 65535");
+  }
   for (const char* bad : {R"({"port": 70000})", R"({"policy": "none such"})", R"({"log_share": 2})",
                           R"({"upstream_family": "x"})", R"({"upstream_budgets": ["x"]})",
                           R"({"queue": 0})", R"({"budget": "plenty"})", R"({"budget": ""})"})
@@ -245,14 +251,17 @@ TEST(WorkersQueue, BatchesByTokensAndNeverLoses) {
     });
     blocked.get_future().wait();
     for (int i = 0; i < 5; ++i) workers.add_batchable(i, i == 2 ? 60 : 30);
-    EXPECT_EQ(workers.waiting(), 5U);
+    workers.add_batchable(5, 20);
+    EXPECT_EQ(workers.waiting(), 6U);
     go.set_value();
   }
-  // 0, 1 and 3 pad to 30 each (90 tokens); 2 would pad all to 60; 4 is a fourth one.
-  ASSERT_EQ(batches.size(), 3U);
+  // 0, 1 and 3 pad to 30 each (90 tokens); 2 would pad all to 60; 4 is a fourth one; 5 would be
+  // padded by half with 4.
+  ASSERT_EQ(batches.size(), 4U);
   EXPECT_EQ(batches[0], (std::vector<int>{0, 1, 3}));
   EXPECT_EQ(batches[1], (std::vector<int>{2}));
   EXPECT_EQ(batches[2], (std::vector<int>{4}));
+  EXPECT_EQ(batches[3], (std::vector<int>{5}));
 }
 
 }  // namespace

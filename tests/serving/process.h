@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,7 +13,8 @@ namespace arrcoc::serving::test {
 
 class Process {
  public:
-  explicit Process(std::vector<std::string> arguments = {}) {
+  // largest_file > 0: no file grows beyond so many bytes, as on a disk that is full.
+  explicit Process(std::vector<std::string> arguments = {}, int64_t largest_file = 0) {
     arguments.insert(arguments.begin(),
                      {ARRCOC_BINARY, "serve", "--port", "0", "--tiny", source("models/tiny")});
     int pipes[2];
@@ -24,6 +26,11 @@ class Process {
       ::dup2(nothing, STDERR_FILENO);
       ::close(pipes[0]);
       ::close(pipes[1]);
+      if (largest_file > 0) {
+        const rlimit limit{static_cast<rlim_t>(largest_file), static_cast<rlim_t>(largest_file)};
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+        ::signal(SIGXFSZ, SIG_IGN);  // writes fail instead
+      }
       std::vector<char*> raw;
       for (std::string& a : arguments) raw.push_back(a.data());
       raw.push_back(nullptr);

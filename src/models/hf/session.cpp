@@ -61,6 +61,9 @@ Session::Session(std::shared_ptr<const HfModel> model, std::vector<Picture> pict
     throw Error(ErrorCode::bad_argument,
                 "relevance 'clip' needs the folder of a CLIP or SigLIP model");
   }
+  if (!options_.maps.empty() && options_.maps.size() != pictures_.size()) {
+    throw Error(ErrorCode::bad_argument, "there must be one map a picture, or none");
+  }
   if (pictures_.empty()) throw Error(ErrorCode::bad_argument, "no picture to talk about");
   if (!options_.cache) options_.cache = std::make_shared<FeatureCache>(kCacheBytes);
   int64_t depth = model_->vlm().decoder().config().layers;
@@ -87,11 +90,13 @@ Map Session::attention_map(const Picture& picture, const std::string& question) 
   return without_sinks(token_map(seen, model_->early_attention({{"user", question, 1}}, {seen})));
 }
 
-Map Session::relevance(const Picture& picture, const std::string& question) const {
+Map Session::relevance(size_t index, const std::string& question) const {
+  const Picture& picture = pictures_[index];
   const std::string& from = options_.relevance;
   std::vector<Map> maps;
   if (from == "realizer" || from == "combined") {
-    maps.push_back(realize(picture, question, options_.look).relevance.map);
+    maps.push_back(options_.maps.empty() ? realize(picture, question, options_.look).relevance.map
+                                         : options_.maps[index]);
   }
   if (from == "clip" || (from == "combined" && options_.coupling)) {
     maps.push_back(options_.coupling->relevance(picture, question));
@@ -100,14 +105,16 @@ Map Session::relevance(const Picture& picture, const std::string& question) cons
   return maps.size() == 1 ? maps[0] : combine(maps);
 }
 
-Sighting Session::look(const Picture& picture, const std::string& question) const {
+Sighting Session::look(size_t index, const std::string& question) const {
+  const Picture& picture = pictures_[index];
   Sighting out;
+  out.native_tokens = native_tokens(picture);
   if (options_.mode == "native") {
     out.features = whole(picture);
     return out;
   }
   Relevance relevance;
-  relevance.map = out.relevance = this->relevance(picture, question);
+  relevance.map = out.relevance = this->relevance(index, question);
   Budget budget = attending::budget(relevance, parse_query(question), options_.look.budget);
   const auto count = static_cast<int>(pictures_.size());
   if (budget.tokens < count) {
@@ -132,22 +139,42 @@ Sighting Session::look(const Picture& picture, const std::string& question) cons
   return out;
 }
 
-Turn Session::ask(const std::string& question) {
-  parse_query(question);  // refuses an empty one
+Turn Session::look_at_all(const std::vector<Message>& talk) const {
+  if (talk.empty()) throw Error(ErrorCode::bad_argument, "the conversation has no question");
   Turn turn;
-  turn.question = question;
+  turn.question = talk.back().text;
+  parse_query(turn.question);  // refuses an empty one
   turn.mode = options_.mode;
   Laps watch(turn.stages);
-  std::vector<Features> features;
-  for (const Picture& picture : pictures_) {
-    turn.pictures.push_back(look(picture, question));
-    features.push_back(turn.pictures.back().features);
-    turn.tokens += features.back().size();
-    turn.native_tokens += native_tokens(picture);
+  for (size_t i = 0; i < pictures_.size(); ++i) {
+    turn.pictures.push_back(look(i, turn.question));
+    turn.tokens += turn.pictures.back().features.size();
+    turn.native_tokens += turn.pictures.back().native_tokens;
   }
   watch.lap("looking");
-  std::vector<Message> talk = talk_;
-  talk.push_back({"user", question, talk.empty() ? static_cast<int>(pictures_.size()) : 0});
+  return turn;
+}
+
+Turn Session::look(const std::vector<Message>& talk) {
+  Turn turn = look_at_all(talk);
+  std::vector<Features> features;
+  Generation& out = turn.answer.generation;
+  for (const Sighting& seen : turn.pictures) {
+    features.push_back(seen.features);
+    out.prompt_tokens -= seen.features.native();
+  }
+  // The prompt has a place for every token of the full views; those left out are not read.
+  out.prompt_tokens += static_cast<int64_t>(model_->prompt_ids(talk, features).size());
+  out.prompt_tokens += turn.tokens;
+  out.visual_tokens = turn.tokens;
+  return turn;
+}
+
+Turn Session::ask(const std::vector<Message>& talk) {
+  Turn turn = look_at_all(talk);
+  Laps watch(turn.stages);
+  std::vector<Features> features;
+  for (const Sighting& seen : turn.pictures) features.push_back(seen.features);
   turn.answer = model_->answer(talk, features, options_.generate);
   watch.lap("answering");
   const std::vector<float>& attention = turn.answer.generation.attention;
@@ -157,6 +184,13 @@ Turn Session::ask(const std::string& question) {
     sighting.attention = token_map(sighting.features, std::vector<float>(at, at + size));
     at += size;
   }
+  return turn;
+}
+
+Turn Session::ask(const std::string& question) {
+  std::vector<Message> talk = talk_;
+  talk.push_back({"user", question, talk.empty() ? static_cast<int>(pictures_.size()) : 0});
+  Turn turn = ask(talk);
   talk.push_back({"assistant", turn.answer.text, 0});
   talk_ = std::move(talk);
   return turn;
