@@ -61,7 +61,8 @@ void fit_budget(const std::vector<Trial>& trials, const Targets& targets, Fit& b
         const Outcome o = outcome(trials, c);
         const double missed = std::max(0.0, o.tokens / targets.mean_tokens - 1) +
                               std::max(0.0, o.simple / (targets.simple_share * o.complex) - 1);
-        const double score = missed > 0 ? -missed : 1 + o.right - 1e-5 * o.tokens;
+        // A hundred tokens must earn a point of exact match.
+        const double score = missed > 0 ? -missed : 1 + o.right - 1e-4 * o.tokens;
         if (score <= best_score) continue;
         best_score = score;
         best.met = missed == 0;

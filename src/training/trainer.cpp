@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -28,9 +27,11 @@
 #include "training/batch.h"
 #include "training/evaluate.h"
 #include "training/losses.h"
+#include "training/meters.h"
 #include "training/optimiser.h"
 #include "training/outcome.h"
 #include "training/parallel.h"
+#include "training/plan.h"
 #include "training/pool.h"
 #include "training/prefetch.h"
 
@@ -44,13 +45,7 @@ using Say = std::function<void(const std::string&)>;
 
 constexpr uint64_t kHeldOut = 1ULL << 62;  // tickets from here on are never trained on
 constexpr int kMostReadingCells = 96;
-constexpr float kReadingAfterwards = 0.08F;  // share of reading steps in the full stage
-constexpr float kWithoutRelevance = 0.15F;   // share of questions whose tokens hide their relevance
-
-double now() {
-  using namespace std::chrono;
-  return duration<double>(steady_clock::now().time_since_epoch()).count();
-}
+constexpr float kWithoutRelevance = 0.15F;  // share of questions whose tokens hide their relevance
 
 at::Device device_of(const std::string& name) {
   const bool there = at::hasCUDA();
@@ -65,68 +60,6 @@ void prefer_fast_kernels() {
   at::globalContext().setSDPUseCuDNN(false);  // it would plan anew for every number of tokens
 #endif
 }
-
-// What one step does, decided by how far training has come.
-struct Plan {
-  enum Mode { reading, full, dense } mode = reading;
-  int budget = 180;
-  float own_maps = 0;    // share of questions that are allocated by the realizer's maps
-  float rate = 0;        // factor on the peak rates
-  bool outcome = false;  // splits are drawn, and credited with what came of them
-};
-
-Plan plan_of(const Options& o, double progress, Dice& dice) {
-  Plan plan;
-  const float p = static_cast<float>(std::clamp(progress, 0.0, 1.0));
-  const float cosine = 0.5F * (1 + std::cos(static_cast<float>(M_PI) * p));
-  plan.rate =
-      std::min(1.0F, p / std::max(1e-6F, o.warmup)) * (o.final_rate + (1 - o.final_rate) * cosine);
-  if (p > o.joint) plan.rate *= 0.5F;
-  plan.rate = std::max(plan.rate, 1e-3F);
-  if (p < o.reading || dice.chance(kReadingAfterwards)) return plan;
-  plan.mode = dice.chance(o.dense) ? Plan::dense : Plan::full;
-  plan.outcome = plan.mode == Plan::full && o.outcome > 0 && dice.chance(o.outcome);
-  const float through = (p - o.reading) / std::max(1e-6F, 1 - o.reading);
-  plan.own_maps =
-      o.own_maps_start + (o.own_maps - o.own_maps_start) * std::min(1.0F, through * 1.5F);
-  // Half of the steps near the usual budgets, half from a range that widens along the way.
-  const float top = static_cast<float>(o.budget_high);
-  const float high =
-      dice.chance(0.5F) ? 0.5F * top : (0.5F + 0.5F * std::min(1.0F, 1.5F * through)) * top;
-  plan.budget = static_cast<int>(dice.uniform(static_cast<float>(o.budget_low),
-                                              std::max(high, static_cast<float>(o.budget_low))));
-  return plan;
-}
-
-// Adds the time until the end of the block to a sum.
-class Stopwatch {
- public:
-  explicit Stopwatch(double& sum) : sum_(sum), begun_(now()) {}
-  ~Stopwatch() { sum_ += now() - begun_; }
-
- private:
-  double& sum_;
-  double begun_;
-};
-
-// Running means on the device; read only when reported.
-class Window {
- public:
-  void add(const std::string& name, const Tensor& value) {
-    auto& [sum, count] = sums_[name];
-    sum = sum.defined() ? sum + value.detach() : value.detach().clone();
-    ++count;
-  }
-  std::map<std::string, double> read() {
-    std::map<std::string, double> out;
-    for (auto& [name, entry] : sums_) out[name] = entry.first.item<double>() / entry.second;
-    sums_.clear();
-    return out;
-  }
-
- private:
-  std::map<std::string, std::pair<Tensor, int>> sums_;
-};
 
 class Trainer {
  public:
