@@ -6,10 +6,12 @@
 #include <fstream>
 #include <list>
 #include <mutex>
+#include <numeric>
 #include <sstream>
 
 #include "answering/plan.h"
 #include "arrcoc/error.h"
+#include "esper/cuttings.h"
 
 namespace arrcoc::answering {
 
@@ -139,6 +141,10 @@ class Batch {
     last_ = begun;
     lap("opening");
     if (learned_budget() || source_ == Source::network) look();
+    if (options_.policy == "passes") {
+      pass();
+      return std::move(replies_);
+    }
     for (size_t i = 0; i < replies_.size(); ++i) attend(i);
     answer();
     return std::move(replies_);
@@ -227,21 +233,26 @@ class Batch {
         spread(i, flat(), allocate);
         seen.relevance = {};
         break;
-      case Source::network: {
-        const tiny::Opinion& opinion = *replies_[i].opinion;
-        Relevance relevance;
-        relevance.map = opinion.relevance;
-        relevance.weights = {0, 0, 1};
-        relevance.tensions = {opinion.tensions[0], opinion.tensions[1], opinion.tensions[2]};
-        relevance.map.cell_width *= static_cast<float>(sx);
-        relevance.map.cell_height *= static_cast<float>(sy);
-        spread(i, relevance, allocate);
+      case Source::network:
+        spread(i, network_map(i), allocate);
         break;
-      }
     }
     if (seen.tokens.size() == 0)
       throw Error(ErrorCode::unsupported, "the bundled model reads leaves, allocator '" +
                                               options_.look.allocator + "' gives none");
+  }
+
+  // What the network made of question i, in pixels of the pyramid.
+  Relevance network_map(size_t i) const {
+    const tiny::Opinion& opinion = *replies_[i].opinion;
+    const Geometry& g = page_.pyramid->geometry();
+    Relevance out;
+    out.map = opinion.relevance;
+    out.weights = {0, 0, 1};
+    out.tensions = {opinion.tensions[0], opinion.tensions[1], opinion.tensions[2]};
+    out.map.cell_width *= static_cast<float>(g.width) / static_cast<float>(picture_.width());
+    out.map.cell_height *= static_cast<float>(g.height) / static_cast<float>(picture_.height());
+    return out;
   }
 
   // A map without any relevance, for rules that ask for one.
@@ -264,20 +275,81 @@ class Batch {
     seen.fallbacks = seen.allocation.fallbacks;
   }
 
-  void answer() {
+  // Reads the tokens of some questions together and hands each answer over.
+  template <class Take>
+  void read(const std::vector<size_t>& which, const Take& take) {
     std::vector<int64_t> lengths;
-    for (const Seen& seen : seen_) lengths.push_back(seen.tokens.size());
+    for (size_t i : which) lengths.push_back(seen_[i].tokens.size());
     lap("realizing");
-    for (const std::vector<size_t>& group : realizing::bucket(lengths, kTokensTogether)) {
+    for (std::vector<size_t>& group : realizing::bucket(lengths, kTokensTogether)) {
       std::vector<tiny::Reading> readings;
-      for (size_t i : group)
+      for (size_t& i : group) {
+        i = which[i];
         readings.push_back({&seen_[i].tokens, page_.pyramid->geometry(), replies_[i].query.text});
-      const std::vector<tiny::Answer> answers = model_.answer(readings);
-      for (size_t k = 0; k < group.size(); ++k) finish(group[k], answers[k]);
+      }
+      std::vector<tiny::Answer> answers = model_.answer(readings);
+      for (size_t k = 0; k < group.size(); ++k) take(group[k], answers[k]);
       const double now = now_ms();
       for (size_t i : group)
         add(replies_[i], "answering", (now - last_) / static_cast<double>(group.size()));
       last_ = now;
+    }
+  }
+
+  void answer() {
+    std::vector<size_t> all(replies_.size());
+    std::iota(all.begin(), all.end(), 0);
+    read(all, [this](size_t i, const tiny::Answer& answer) { finish(i, answer); });
+  }
+
+  // Looks again while unsure; questions that go on are read together.
+  void pass() {
+    esper::Options settings;
+    settings.look = options_.look;
+    settings.rules = options_.rules;
+    settings.total_budget = options_.total_budget;
+    settings.seed = options_.look.allocate.seed;
+    settings.gaze = options_.gaze;
+    settings.confident = options_.confident;
+    settings.learned = options_.learned;
+    settings.confidence = [this](const esper::Pass& pass) {
+      return calibrated(calibration_, esper::likelihood(pass.probabilities));
+    };
+    Geometry geometry = page_.pyramid->geometry();
+    geometry.finest = options_.look.enlarge ? kFinestEver : 0;
+    std::vector<esper::Loop> loops;
+    std::vector<std::vector<tiny::Answer>> answers(replies_.size());
+    std::vector<esper::Cuttings> cuttings(replies_.size(), esper::Cuttings(*page_.pyramid));
+    for (size_t i = 0; i < replies_.size(); ++i) {
+      const Relevance relevance = network_map(i);
+      loops.emplace_back(relevance, Map{}, geometry, budget(i, relevance), settings);
+    }
+    for (;;) {
+      std::vector<size_t> open;
+      std::vector<int> reused(replies_.size(), 0);
+      for (size_t i = 0; i < loops.size(); ++i) {
+        const auto where = loops[i].next();
+        if (!where) continue;
+        lap("attending");
+        open.push_back(i);
+        seen_[i].tokens = cuttings[i].cut(*where, reused[i]);
+        lap("realizing");
+      }
+      if (open.empty()) break;
+      read(open, [&](size_t i, const tiny::Answer& answer) {
+        loops[i].hear({answer.text, answer.probabilities, answer.focus, {}}, reused[i]);
+        answers[i].push_back(answer);
+      });
+    }
+    for (size_t i = 0; i < loops.size(); ++i) {
+      auto history = std::make_shared<esper::Result>(loops[i].finish());
+      history->query = replies_[i].query;
+      seen_[i].allocation = history->answer().allocation;
+      seen_[i].fallbacks = seen_[i].allocation.fallbacks;
+      seen_[i].relevance = network_map(i);
+      finish(i, answers[i][history->best]);
+      replies_[i].tokens = history->tokens;
+      replies_[i].passes = std::move(history);
     }
   }
 
@@ -327,7 +399,10 @@ std::vector<Reply> Answerer::ask(const Picture& picture, const std::vector<Inqui
                                  const AskOptions& options) const {
   if (inquiries.empty()) return {};
   const double begun = now_ms();
-  const PageView page = pages_->view(picture, options.look);
+  // Later passes may enlarge, so the pyramid offers it.
+  Options cutting = options.look;
+  cutting.enlarge = cutting.enlarge || (options.policy == "passes" && options.rules.enlarge);
+  const PageView page = pages_->view(picture, cutting);
   std::vector<Reply> replies =
       Batch(*model_, calibration_, picture, page, inquiries, options).run(begun);
   if (stale_)

@@ -18,6 +18,7 @@ struct Named {
 constexpr Named kOwn[] = {
     {"realized", "the bundled network looks, quadtree", Source::network, "quadtree"},
     {"realizer", "the same as realized", Source::network, "quadtree"},
+    {"passes", "the same, and looks again more closely while unsure", Source::network, "quadtree"},
     {"oracle", "quadtree on the known evidence: an upper bound", Source::evidence, "oracle"},
     {"native", "every patch at native detail, whatever the budget", Source::native, ""},
     {"resize", "the whole picture shrunk to the budget", Source::resize, ""},
@@ -59,6 +60,12 @@ std::string own_budget(const std::string& policy) {
   if (policy == "native") return "native";
   if (policy == "fixed-16x") return "256";
   return policy == "fixed-tiers" ? "tiers" : "";
+}
+
+esper::Rules passes_rules() {
+  esper::Rules out;
+  out.passes = 2;  // a third look found next to nothing on held-out scenes
+  return out;
 }
 
 AskOptions options_for(const std::string& policy) {
