@@ -56,6 +56,7 @@ struct Rules {
   double lost = 0.7;
   double inhibition = 0.6;
   double gathered = 0.4;
+  bool wander = true;  // unsure and not read from one place: look elsewhere; false: stop
   double apart = 0.3;   // looking closer: what is left of relevance that nobody read
   bool enlarge = true;  // looking closer: 8x8 native pixels may fill a token
   bool operator==(const Rules&) const = default;

@@ -165,6 +165,8 @@ void Loop::decide() {
       manner_ = "elsewhere";
     } else if (last.gathered >= rules.gathered) {
       manner_ = "closer";
+    } else if (rules.wander) {
+      manner_ = "elsewhere";
     } else {
       result_.stopped = "spread";
     }
