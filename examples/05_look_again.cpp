@@ -1,5 +1,6 @@
 // Looks again while unsure, and writes the passes side by side.
-//   example_05_look_again examples/pictures/zoo.jpg "What are the ingredients of the snack?" out.png
+//   example_05_look_again examples/pictures/zoo.jpg "What are the ingredients of the snack?"
+//   out.png
 #include <cstdio>
 
 #include "arrcoc/answering.h"

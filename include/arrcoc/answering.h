@@ -93,7 +93,7 @@ struct Reply {
   std::shared_ptr<const tiny::Opinion> opinion;  // what the network made of it, if it was asked
   // Policy passes: the history; `tokens` are of all passes, all else is the best one's.
   std::shared_ptr<const esper::Result> passes;
-  double milliseconds() const;                   // of all stages
+  double milliseconds() const;  // of all stages
 };
 
 class Answerer {

@@ -49,14 +49,15 @@ struct Rules {
   // Tokens of the first and of every later pass, as shares of what a single look would get.
   double first = 0.7;
   double later = 0.6;
-  // Above this uncertainty the next pass looks elsewhere: places that were read in vain fall back by
-  // `inhibition` x uncertainty. Below it, it looks closer where the answer was read, if that was one
-  // place: the four tokens that were read most hold at least the share `gathered` of all attention.
-  // An answer gathered from all over (a count, a comparison) does not gain by looking closer.
+  // Above this uncertainty the next pass looks elsewhere: places that were read in vain fall back
+  // by `inhibition` x uncertainty. Below it, it looks closer where the answer was read, if that was
+  // one place: the four tokens that were read most hold at least the share `gathered` of all
+  // attention. An answer gathered from all over (a count, a comparison) does not gain by looking
+  // closer.
   double lost = 0.7;
   double inhibition = 0.6;
   double gathered = 0.4;
-  bool wander = true;  // unsure and not read from one place: look elsewhere; false: stop
+  bool wander = true;   // unsure and not read from one place: look elsewhere; false: stop
   double apart = 0.3;   // looking closer: what is left of relevance that nobody read
   bool enlarge = true;  // looking closer: 8x8 native pixels may fill a token
   bool operator==(const Rules&) const = default;
@@ -82,8 +83,8 @@ Texture texture_of(const Trace& trace, const Geometry& geometry);
 //   first      relevance, lifted to the gaze where there is one
 //   closer     relevance x (apart + (1 - apart) x attention)
 //   elsewhere  relevance x (1 - inhibition x uncertainty x accumulated attention)
-// But for `closer`, cells never seen finely are lifted by explore x interest, with a seeded grain of
-// 1 % so that equal cells are not taken in raster order. interest: query-free (information).
+// But for `closer`, cells never seen finely are lifted by explore x interest, with a seeded grain
+// of 1 % so that equal cells are not taken in raster order. interest: query-free (information).
 Map temper(const Map& relevance, const Map& interest, const Trace& trace, const std::string& manner,
            double explore, double last_uncertainty, const Rules& rules, uint64_t seed);
 
@@ -100,8 +101,8 @@ struct Pass {
   double confidence = 0;     // what the passes are compared by: see Options
   Map attention;             // the backend's, or the fine leaves by relevance where it has none
   std::vector<float> focus;  // as the backend gave it
-  double gathered = -1;      // share of the focus on the four tokens that were read most; -1 unknown
-  double detail = 0;         // mean level of the tokens that were read, weighted by focus
+  double gathered = -1;  // share of the focus on the four tokens that were read most; -1 unknown
+  double detail = 0;     // mean level of the tokens that were read, weighted by focus
 };
 
 // How to go on, learned from logged passes (`arrcoc passes --fit`): three logistic models of the
@@ -138,10 +139,10 @@ struct Options {
   int total_budget = 0;  // tokens of all passes together; 0: no limit
   uint64_t seed = 0;
   Map gaze;  // where a person looked, 0..1 over the whole picture; may be empty
-  // How likely an answer is right, from its pass. Without one: the product of the probabilities, and
-  // the stop rules are those of uncertainty.
+  // How likely an answer is right, from its pass. Without one: the product of the probabilities,
+  // and the stop rules are those of uncertainty.
   std::function<double(const Pass&)> confidence;
-  double confident = 0.75;  // with `confidence`: from here on no further pass
+  double confident = 0.75;        // with `confidence`: from here on no further pass
   std::optional<Policy> learned;  // decides instead of the rules and of `confidence`
 };
 
@@ -149,8 +150,8 @@ struct Result {
   std::vector<Pass> passes;  // at least one
   size_t best = 0;           // the pass of most confidence; the earlier one of equals
   int tokens = 0;            // of all passes: what each was given, whether cut afresh or reused
-  // Why no further pass: "sure", "spread" (unsure, but not read from one place), "not worth it" (the
-  // learned policy), "passes", "budget".
+  // Why no further pass: "sure", "spread" (unsure, but not read from one place), "not worth it"
+  // (the learned policy), "passes", "budget".
   std::string stopped;
   Query query;
   std::vector<std::string> fallbacks;

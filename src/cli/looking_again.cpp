@@ -53,8 +53,11 @@ Map gaze_at(const Picture& picture, double x, double y) {
                                              std::to_string(picture.width()) + "x" +
                                              std::to_string(picture.height()));
   constexpr int kCells = 64;
-  Map out{kCells, kCells, static_cast<float>(picture.width()) / kCells,
-          static_cast<float>(picture.height()) / kCells, {}};
+  Map out{kCells,
+          kCells,
+          static_cast<float>(picture.width()) / kCells,
+          static_cast<float>(picture.height()) / kCells,
+          {}};
   const double reach = std::max(picture.width(), picture.height()) / 12.0;
   for (int r = 0; r < kCells; ++r)
     for (int c = 0; c < kCells; ++c) {
@@ -126,8 +129,7 @@ void report(const esper::PicturesResult& result, const std::string& asked,
   out["question"] = asked;
   out["answer"] = result.text;
   out["picture"] = result.picture + 1;
-  if (result.comparison && !result.comparison->each.empty())
-    out["each"] = result.comparison->each;
+  if (result.comparison && !result.comparison->each.empty()) out["each"] = result.comparison->each;
   out["uncertainty"] = rounded(result.uncertainty[static_cast<size_t>(result.picture)]);
   out["tokens"] = result.tokens;
   for (size_t i = 0; i < names.size(); ++i)

@@ -38,7 +38,8 @@ std::vector<esper::Logged> log_passes(const answering::Answerer& answerer,
   std::vector<esper::Logged> out;
   while (const auto group = source()) {
     std::vector<answering::Inquiry> inquiries;
-    for (const answering::Case& one : group->cases) inquiries.push_back({one.item.question, {}, {}});
+    for (const answering::Case& one : group->cases)
+      inquiries.push_back({one.item.question, {}, {}});
     const auto closer = answerer.ask(group->picture, inquiries, always(args, true));
     for (size_t i = 0; i < inquiries.size(); ++i) inquiries[i].opinion = closer[i].opinion;
     const auto elsewhere = answerer.ask(group->picture, inquiries, always(args, false));
@@ -91,8 +92,7 @@ void fit(const Passes& args) {
     throw Error(ErrorCode::bad_argument, "too few passes to learn from: raise --limit");
   // Every fourth question is kept back to see what the fit is worth.
   std::vector<esper::Logged> learned, kept;
-  for (size_t i = 0; i < logged.size(); ++i)
-    (i % 4 == 3 ? kept : learned).push_back(logged[i]);
+  for (size_t i = 0; i < logged.size(); ++i) (i % 4 == 3 ? kept : learned).push_back(logged[i]);
   esper::Policy policy = esper::fit(learned);
   policy.weights = answerer->model().fingerprint();
   ordered_json out = ordered_json::parse(esper::to_json(policy));

@@ -32,8 +32,8 @@ bool follow(const Words& words, std::string_view first,
 std::string thing_in(const Words& words) {
   static constexpr std::array<std::string_view, 3> kBefore = {"the", "more", "fewer"};
   static constexpr std::array<std::string_view, 12> kAfter = {
-      "cheaper", "dearer", "more", "less", "cost", "costs", "first", "second", "or", "in", "than",
-      "expensive"};
+      "cheaper", "dearer", "more", "less", "cost", "costs",
+      "first",   "second", "or",   "in",   "than", "expensive"};
   size_t i = 0;
   while (i < words.size() && std::find(kBefore.begin(), kBefore.end(), words[i]) == kBefore.end())
     ++i;
@@ -50,7 +50,8 @@ std::string thing_in(const Words& words) {
 std::optional<Comparison> comparison_in(const Query& query) {
   const Words& w = query.words;
   using By = Comparison::By;
-  if (has(w, {"disappeared", "vanished", "missing", "gone"}) || (has(w, {"but"}) && has(w, {"not"})))
+  if (has(w, {"disappeared", "vanished", "missing", "gone"}) ||
+      (has(w, {"but"}) && has(w, {"not"})))
     return Comparison{By::difference, ""};
   const bool which = follow(w, "which", {"picture", "image", "photo", "page", "shelf"}) ||
                      (has(w, {"first"}) && has(w, {"second"}) && has(w, {"or"})) ||
@@ -59,9 +60,9 @@ std::optional<Comparison> comparison_in(const Query& query) {
   if (!which || thing.empty()) return std::nullopt;
   const bool price = has(w, {"cheaper", "dearer", "cost", "costs", "expensive"});
   if (price)
-    return Comparison{has(w, {"dearer"}) || (has(w, {"more"}) && !has(w, {"less"})) ? By::larger
-                                                                                     : By::smaller,
-                      "What does the " + thing + " cost?"};
+    return Comparison{
+        has(w, {"dearer"}) || (has(w, {"more"}) && !has(w, {"less"})) ? By::larger : By::smaller,
+        "What does the " + thing + " cost?"};
   if (has(w, {"more", "fewer"}))
     return Comparison{has(w, {"more"}) ? By::larger : By::smaller,
                       "How many " + thing + " are there?"};

@@ -10,9 +10,9 @@ namespace arrcoc::esper {
 
 namespace {
 
-constexpr int kFineLevel = 1;       // seen finely: leaves of this level or below
-constexpr int kLeastTokens = 32;    // a pass of fewer tokens shows too little of a picture
-constexpr float kBeside = 0.7F;     // attention that the cells beside a read one get
+constexpr int kFineLevel = 1;     // seen finely: leaves of this level or below
+constexpr int kLeastTokens = 32;  // a pass of fewer tokens shows too little of a picture
+constexpr float kBeside = 0.7F;   // attention that the cells beside a read one get
 
 // Calls back with every cell of the map that the leaf touches, or whose middle lies under it.
 template <class Visit>
@@ -39,9 +39,8 @@ Map from_focus(const Allocation& allocation, const Map& shape, const std::vector
   float most = 1e-9F;
   for (size_t i = 0; i < n; ++i) most = std::max(most, focus[i]);
   for (size_t i = 0; i < n; ++i)
-    under(allocation.geometry, allocation.leaves[i], read, true, [&](size_t cell) {
-      read.values[cell] = std::max(read.values[cell], focus[i] / most);
-    });
+    under(allocation.geometry, allocation.leaves[i], read, true,
+          [&](size_t cell) { read.values[cell] = std::max(read.values[cell], focus[i] / most); });
   Map out = read;
   for (int r = 0; r < out.rows; ++r)
     for (int c = 0; c < out.cols; ++c)
@@ -125,8 +124,7 @@ Loop::Loop(Relevance relevance, Map interest, const Geometry& geometry, Budget s
   check(options);
   if (!options.gaze.empty()) {
     trace_.gaze = like(relevance_.map, 0);
-    trace_.gaze.values =
-        resample(options.gaze, relevance_.map.rows, relevance_.map.cols).values;
+    trace_.gaze.values = resample(options.gaze, relevance_.map.rows, relevance_.map.cols).values;
   }
 }
 

@@ -212,8 +212,8 @@ PicturesResult ask_pictures(const std::vector<Picture>& pictures, const std::str
   const auto sure = static_cast<int>(surest - out.uncertainty.begin());
   const int found = out.comparison ? compared(*out.comparison, out) : -1;
   out.picture = found >= 0 ? found : named ? *named : sure;
-  out.text = found >= 0 && !apart ? name_of(found)
-                                  : out.replies[static_cast<size_t>(out.picture)].text;
+  out.text =
+      found >= 0 && !apart ? name_of(found) : out.replies[static_cast<size_t>(out.picture)].text;
   return out;
 }
 

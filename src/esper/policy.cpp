@@ -103,8 +103,8 @@ Policy fit(const std::vector<Logged>& logged) {
     const double before = chance(out.right, l.first);
     closer.push_back(
         {l.first, !l.first_right && l.closer_right && chance(out.right, l.closer) > before});
-    elsewhere.push_back({l.first, !l.first_right && l.elsewhere_right &&
-                                      chance(out.right, l.elsewhere) > before});
+    elsewhere.push_back(
+        {l.first, !l.first_right && l.elsewhere_right && chance(out.right, l.elsewhere) > before});
   }
   out.closer = regress(closer);
   out.elsewhere = regress(elsewhere);
@@ -115,8 +115,9 @@ Policy policy_from_json(const std::string& text) {
   using nlohmann::json;
   const json given = json::parse(text, nullptr, false);
   if (!given.is_object())
-    throw Error(ErrorCode::bad_json, "a policy of passes is a JSON object with right, closer, "
-                                     "elsewhere, worth");
+    throw Error(ErrorCode::bad_json,
+                "a policy of passes is a JSON object with right, closer, "
+                "elsewhere, worth");
   Policy out;
   const auto model = [](const std::string& key, const json& value, Features& target) {
     if (!value.is_object() || value.size() != kFeatures)
@@ -124,8 +125,7 @@ Policy policy_from_json(const std::string& text) {
     for (int i = 0; i < kFeatures; ++i) {
       const auto found = value.find(Policy::kNames[i]);
       if (found == value.end() || !found->is_number() || std::abs(found->get<double>()) > 1e6)
-        throw Error(ErrorCode::bad_json,
-                    "'" + key + "' needs a number named " + Policy::kNames[i]);
+        throw Error(ErrorCode::bad_json, "'" + key + "' needs a number named " + Policy::kNames[i]);
       target[i] = found->get<double>();
     }
   };

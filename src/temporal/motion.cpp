@@ -91,10 +91,9 @@ std::vector<float> unexplained(const Thumb& current, const Thumb& previous, cons
       if (lost && !flow.empty()) {
         const int u = static_cast<int>(std::lround(static_cast<float>(x) + flow.dx[i]));
         const int v = static_cast<int>(std::lround(static_cast<float>(y) + flow.dy[i]));
-        lost =
-            u < 0 || v < 0 || u >= current.width || v >= current.height ||
-            squared(&current.rgb[3 * i],
-                    &previous.rgb[3 * (static_cast<size_t>(v) * current.width + u)]) >= kFar;
+        lost = u < 0 || v < 0 || u >= current.width || v >= current.height ||
+               squared(&current.rgb[3 * i],
+                       &previous.rgb[3 * (static_cast<size_t>(v) * current.width + u)]) >= kFar;
       }
       out[i] = lost ? 1.0F : 0.0F;
     }
@@ -108,8 +107,8 @@ Change compare(const Thumb& current, const Thumb& previous, const std::vector<fl
   const double n = static_cast<double>(plain.size());
   Change out;
   const float strong = tuning.cut_motion * tuning.cut_motion;
-  out.share = static_cast<double>(std::count_if(plain.begin(), plain.end(),
-                                                [&](float d) { return d > strong; })) /
+  out.share = static_cast<double>(
+                  std::count_if(plain.begin(), plain.end(), [&](float d) { return d > strong; })) /
               n;
   take_roots(plain.data(), plain.size());
   out.moved = static_cast<double>(sum_of(plain)) / n;
@@ -138,8 +137,7 @@ std::vector<float> motion_of(const Thumb& current, const std::deque<Thumb>& rece
     if (!both && lag > 1) break;  // too few frames to tell a thing from the place it left
     const std::vector<float>& near = apart(lag);
     const std::vector<float>& far = both ? apart(2 * lag) : near;
-    for (size_t i = 0; i < near.size(); ++i)
-      out[i] = std::max(out[i], std::min(near[i], far[i]));
+    for (size_t i = 0; i < near.size(); ++i) out[i] = std::max(out[i], std::min(near[i], far[i]));
   }
   take_roots(out.data(), out.size());
   const float floor = std::max(tuning.noise, 3 * median_of(out));

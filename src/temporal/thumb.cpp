@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kThumb = 160;
 
-// Means of k x k samples, of k >= 4 every other row: thumbs are for motion and cuts, and decoding is
-// what their cost is measured by. `kStep` samples lie between horizontal neighbours (1 planar, 3
+// Means of k x k samples, of k >= 4 every other row: thumbs are for motion and cuts, and decoding
+// is what their cost is measured by. `kStep` samples lie between horizontal neighbours (1 planar, 3
 // interleaved). Rows are summed first: that loop runs over memory in order.
 template <int kStep>
 void shrink(const Samples& from, int k, int width, int height, uint8_t* out) {
@@ -34,8 +34,7 @@ void shrink(const Samples& from, int k, int width, int height, uint8_t* out) {
       for (int u = 0; u < k; ++u, cell += kStep)
         for (int c = 0; c < kStep; ++c) sum[c] += cell[c];
       for (int c = 0; c < kStep; ++c)
-        to[kStep == 3 && from.bgr ? 2 - c : c] =
-            static_cast<uint8_t>((sum[c] + area / 2) / area);
+        to[kStep == 3 && from.bgr ? 2 - c : c] = static_cast<uint8_t>((sum[c] + area / 2) / area);
     }
   }
 }

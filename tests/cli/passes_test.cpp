@@ -62,8 +62,9 @@ TEST(Passes, AGazeMovesTheFirstLook) {
 }
 
 TEST(Passes, EvalComparesThemWithASingleLookInPairs) {
-  const json j = json_of(run_arrcoc("--threads 1 eval --suite hard --limit 4 --policy "
-                                    "realized,passes --budget 100 --json"));
+  const json j =
+      json_of(run_arrcoc("--threads 1 eval --suite hard --limit 4 --policy "
+                         "realized,passes --budget 100 --json"));
   const json& d = j["differences"]["passes"]["all"];
   EXPECT_EQ(d["questions"], 4);
   const double expected = j["policies"]["passes"]["exact_match"].get<double>() -
@@ -76,7 +77,8 @@ TEST(Passes, EvalComparesThemWithASingleLookInPairs) {
 TEST(Passes, ALearnedPolicyIsFittedAndUsed) {
   Folder folder;
   const std::string file = folder / "passes.json";
-  const json fit = json_of(run_arrcoc("--threads 1 passes --limit 40 --budget 64 --json --fit " + file));
+  const json fit =
+      json_of(run_arrcoc("--threads 1 passes --limit 40 --budget 64 --json --fit " + file));
   EXPECT_GE(fit["measured"]["fitted_on"]["questions"], 15);
   const json j = json_of(run_arrcoc("--threads 1 ask " + kPictures +
                                     "chart.jpg 'What is the title?' --passes 2 --budget 64 "
@@ -84,14 +86,17 @@ TEST(Passes, ALearnedPolicyIsFittedAndUsed) {
                                     file));
   EXPECT_TRUE(j["stopped"] == "not worth it" || j["stopped"] == "passes") << j["stopped"];
   std::ofstream(folder / "bad.json") << "{\"right\": 3}";
-  expect_one_line_error(run_arrcoc("ask " + kPictures + "chart.jpg 'Title?' --passes 2 "
-                                   "--pass-policy " + folder / "bad.json"),
+  expect_one_line_error(run_arrcoc("ask " + kPictures +
+                                   "chart.jpg 'Title?' --passes 2 "
+                                   "--pass-policy " +
+                                   folder / "bad.json"),
                         "right");
 }
 
 TEST(Pictures, AComparisonIsAskedOfEachAndAnsweredByItsPlace) {
-  const json j = json_of(run_arrcoc("--threads 1 ask " + kPictures + "receipt.jpg " + kPictures +
-                                    "chart.jpg 'Which picture shows the total?' --budget 90 --json"));
+  const json j =
+      json_of(run_arrcoc("--threads 1 ask " + kPictures + "receipt.jpg " + kPictures +
+                         "chart.jpg 'Which picture shows the total?' --budget 90 --json"));
   EXPECT_EQ(j["each"], "Where is the total?");
   EXPECT_TRUE(j["answer"] == "first picture" || j["answer"] == "second picture");
   EXPECT_LE(j["tokens"], 90);

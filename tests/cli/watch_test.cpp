@@ -85,9 +85,9 @@ TEST(Watch, OneFrameAndAChangeOfSizeAreFilmsToo) {
 TEST(Watch, TheClipBudgetIsNeverPassedAndThePicturesAreWritten) {
   Folder folder;
   for (int i = 0; i < 8; ++i) draw(folder / ("f" + std::to_string(i) + ".png"), 20 + 20 * i);
-  const Outcome o = watch(folder.path(), "--json --clip-budget 120 --timeline " +
-                                             folder / "time.png" + " --video " +
-                                             folder / "seen.avi");
+  const Outcome o =
+      watch(folder.path(), "--json --clip-budget 120 --timeline " + folder / "time.png" +
+                               " --video " + folder / "seen.avi");
   ASSERT_EQ(o.code, 0) << o.err;
   int spent = 0;
   for (const json& line : lines_of(o)) spent += line["tokens"].get<int>();

@@ -6,11 +6,10 @@
 #include <random>
 #include <set>
 
+#include "arrcoc/answering.h"
 #include "arrcoc/error.h"
 #include "arrcoc/esper.h"
-#include "arrcoc/evaluation.h"
 #include "arrcoc/media.h"
-#include "arrcoc/scenes.h"
 #include "arrcoc/strip.h"
 #include "arrcoc/tiny.h"
 
@@ -59,13 +58,6 @@ esper::Options options_of(const std::string& budget) {
   out.look = policy("saliency");
   out.look.budget = budget;
   return out;
-}
-
-Picture picture_of(const scenes::Image& image) {
-  return make_picture(at::from_blob(const_cast<uint8_t*>(image.rgb.data()),
-                                    {image.height, image.width, 3}, at::kByte)
-                          .permute({2, 0, 1})
-                          .contiguous());
 }
 
 }  // namespace
@@ -158,8 +150,8 @@ TEST(Esper, LooksCloserWhereTheAnswerWasRead) {
   EXPECT_EQ(r.passes[0].manner, "first");
   EXPECT_EQ(r.passes[1].manner, "closer");
   EXPECT_GT(r.passes[0].gathered, 0.9);
-  const Box read = attending::box_of(r.passes[0].allocation.geometry,
-                                     r.passes[0].allocation.leaves[20]);
+  const Box read =
+      attending::box_of(r.passes[0].allocation.geometry, r.passes[0].allocation.leaves[20]);
   const auto finest = [&](const esper::Pass& p) {
     int level = 99;
     for (const Leaf& l : p.allocation.leaves)
@@ -195,14 +187,56 @@ TEST(Esper, ChannelsCarryWhatEarlierPassesRead) {
   const Picture picture = page();
   const at::Tensor frame = frame_of(picture, 64);
   const Query query = parse_query("What is it?");
-  const Map read = registry<Scorer>().make("attention")->score(
-      {picture, frame, t, query, trace.gaze});
+  const Map read =
+      registry<Scorer>().make("attention")->score({picture, frame, t, query, trace.gaze});
   EXPECT_EQ(read.values, (std::vector<float>{1, 0.3F, 0, 0.9F}));
   // A map that is the same everywhere is not so any more after looking closer.
   const Map even = like(trace.gaze, 0.5F);
   const Map closer = esper::temper(even, {}, trace, "closer", 0.3, 0.3, {}, 1);
   EXPECT_GT(closer.values[0], closer.values[1]);
   EXPECT_GT(closer.values[1], closer.values[2]);
+}
+
+// The zoo: somebody looks at the tiger, the question is about the snack. The first map goes to
+// both; what the model reads there sends the second to the packet, in more detail.
+TEST(Esper, TheMapLeavesTheTigerForThePacket) {
+  const Picture zoo = media::load(std::string(ARRCOC_SOURCE_DIR) + "/examples/pictures/zoo.jpg");
+  const Box tiger{428, 232, 623, 429}, print{292, 676, 341, 687};
+  answering::AskOptions options = answering::options_for("passes");
+  options.look.budget = "100";
+  options.confident = 1.1;  // the second look is what this is about
+  options.rules.gathered = 0;
+  options.gaze = {8, 8, static_cast<float>(zoo.width()) / 8, static_cast<float>(zoo.height()) / 8,
+                  std::vector<float>(64, 0)};
+  for (int r = 2; r < 4; ++r)
+    for (int c = 3; c < 5; ++c) options.gaze.at(r, c) = 1;
+  const auto answerer = answering::Answerer::load(tiny::find_model());
+  const answering::Reply reply =
+      answerer->ask(zoo, "What are the ingredients of the snack?", options);
+  const std::vector<esper::Pass>& passes = reply.passes->passes;
+  ASSERT_EQ(passes.size(), 2U);
+  const auto largest = [](const Map& map, const Box& box) {
+    float out = 0;
+    for (int r = 0; r < map.rows; ++r)
+      for (int c = 0; c < map.cols; ++c) {
+        const Box cell{c * map.cell_width, r * map.cell_height, (c + 1) * map.cell_width,
+                       (r + 1) * map.cell_height};
+        if (intersect(cell, box).area() > 0) out = std::max(out, map.at(r, c));
+      }
+    return out;
+  };
+  const auto tokens_on = [](const esper::Pass& pass, const Box& box) {
+    int out = 0;
+    for (const Leaf& l : pass.allocation.leaves)
+      out += intersect(attending::box_of(pass.allocation.geometry, l), box).area() > 0 ? 1 : 0;
+    return out;
+  };
+  EXPECT_GT(largest(passes[0].relevance, tiger), 0.9F);
+  EXPECT_LT(largest(passes[1].relevance, tiger), 0.5F * largest(passes[1].relevance, print));
+  EXPECT_LT(tokens_on(passes[1], tiger), tokens_on(passes[0], tiger));
+  EXPECT_GT(tokens_on(passes[1], print), tokens_on(passes[0], print));
+  const at::Tensor strip = media::draw_passes(zoo, *reply.passes);
+  EXPECT_GE(strip.size(2), 2 * 480);
 }
 
 TEST(Esper, APolicyLearnsWhenAnotherLookPays) {
