@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "arrcoc/esper.h"
 #include "arrcoc/realize.h"
 #include "arrcoc/tiny.h"
 
@@ -44,8 +45,12 @@ Budget auto_budget(const Calibration& calibration, const tiny::Opinion& opinion,
 Calibration calibration_from_json(const std::string& text);
 std::string to_json(const Calibration& calibration);
 
+// The rules of policy passes, chosen on held-out scenes.
+esper::Rules passes_rules();
+
 struct AskOptions {
   // realized  the bundled network looks, quadtree (default; "realizer" is the same)
+  // passes    the same, and looks again while unsure: the budget is that of a single look
   // oracle    quadtree on the evidence boxes: an upper bound
   // native    every patch at native detail, whatever the budget
   // resize    the whole picture shrunk to the budget
@@ -59,7 +64,15 @@ struct AskOptions {
   // ...
   Options look;
   std::optional<double> threshold;  // instead of the calibrated one
+  // Policy passes: how looking again goes, the confidence from which on it does not, tokens of all
+  // passes together (0: no limit but the rules), and where a person looked (may be empty).
+  esper::Rules rules = passes_rules();
+  double confident = 0.75;
+  int total_budget = 0;
+  Map gaze;
+  std::optional<esper::Policy> learned;  // instead of the rules and the calibrated confidence
 };
+
 // The options that a policy's name stands for, budget "auto". Error{not_found} lists the names.
 AskOptions options_for(const std::string& policy);
 std::vector<std::pair<std::string, std::string>> policies();  // name, one line for people
@@ -87,7 +100,9 @@ struct Reply {
   std::vector<Stage> stages;
   std::vector<std::string> fallbacks;
   std::shared_ptr<const tiny::Opinion> opinion;  // what the network made of it, if it was asked
-  double milliseconds() const;                   // of all stages
+  // Policy passes: the history; `tokens` are of all passes, all else is the best one's.
+  std::shared_ptr<const esper::Result> passes;
+  double milliseconds() const;  // of all stages
 };
 
 class Answerer {

@@ -70,6 +70,7 @@ class SegmentSource {
 // The numbers that decide; `arrcoc clips --fit` tries others on generated clips.
 struct Tuning {
   float decay = 0.71F;         // share of the map before
+  float renew = 1;             // of `decay`, on frames that were looked at closely
   float boost = 0.6F;          // added where motion reaches `moving`
   float moving = 0.2F;         // RGB distance / sqrt 3 that counts as motion in full
   float noise = 0.03F;         // and below this as none at all
@@ -82,7 +83,7 @@ struct Tuning {
   float cut_histogram = 0.3F;  // colours that must have been exchanged ...
   float cut_residual = 0.4F;   // ... and pixels that flow does not explain: also a cut
   float unexplained = 0.12F;   // share of pixels not explained by flow that asks for a close look
-  int refresh = 90;            // frames between close looks where nothing asks for one
+  int refresh = 120;           // frames between close looks where nothing asks for one
   int refresh_segments = 30;   // frames between superpixels
   float even = 0.5F;           // pull of every cell to the mean of its superpixel
   int close_looks = 8;         // close looks in a row that may be asked for; one more per `refresh`
@@ -122,8 +123,15 @@ Interest interest_in(const Query& query);
 // (0.25 to 1) elsewhere; the still parts inside a mover count almost as much as its edges.
 Map movers(const Map& motion, const Interest& interest);
 
+// A flow on the cells of a map, in cells: pooled once for all maps of one grid.
+struct Drift {
+  Map cols, rows;
+  bool empty() const { return cols.empty(); }
+};
+Drift drift_of(const Flow& flow, const Map& shape);
 // The values of a map moved along the flow, bilinear; what comes from outside takes the border.
 Map warp(const Map& map, const Flow& flow);
+Map warp(const Map& map, const Drift& drift);
 // Mean of a thumb-sized field over each cell.
 Map pool(const std::vector<float>& field, int width, int height, const Map& shape);
 // Adds `lift` to the cells under native-detail leaves: what is fine stays fine unless something
@@ -208,7 +216,7 @@ class Realizer {
  private:
   bool wants_look(const Change& change, bool fresh);
   void even_out(const Thumb& thumb, bool looked);
-  void blend(Step& out, const Map& before, const Flow& flow, const Map& lost, bool fresh);
+  void blend(Step& out, const Map& before, const Drift& drift, const Map& lost, bool fresh);
   void attend(Step& out, bool fresh);
 
   Options options_;

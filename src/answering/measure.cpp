@@ -101,6 +101,7 @@ Record judge(const Group& group, const Case& one, const Reply& reply, bool read)
                                       evaluation::box_cover(needed, one.item.width, one.item.height,
                                                             Record::kDensity, Record::kDensity));
   out.tokens = reply.tokens;
+  if (reply.passes) out.passes = static_cast<int>(reply.passes->passes.size());
   out.native_tokens = reply.native_tokens;
   out.milliseconds = reply.milliseconds();
   out.likelihood = reply.likelihood;
@@ -169,6 +170,7 @@ Summary summarise(const std::vector<const Record*>& records) {
   for (const Record* r : records) {
     ++out.questions;
     out.mean_tokens += r->tokens;
+    out.mean_passes += r->passes;
     out.most_tokens = std::max(out.most_tokens, r->tokens);
     out.unsure += r->unsure ? 1 : 0;
     times.push_back(r->milliseconds);
@@ -212,12 +214,38 @@ Summary summarise(const std::vector<const Record*>& records) {
   out.overlap = share(out.overlap, static_cast<size_t>(boxes));
   out.box_hit = share(out.box_hit, static_cast<size_t>(boxes));
   out.mean_tokens = share(out.mean_tokens, records.size());
+  out.mean_passes = share(out.mean_passes, records.size());
   out.unsure = share(out.unsure, records.size());
   out.right_when_sure = share(sure_right, static_cast<size_t>(sure));
   out.starved = share(starved, static_cast<size_t>(complex));
   out.calibration_error = calibration_error(records);
   out.p50 = percentile(times, 0.5);
   out.p95 = percentile(times, 0.95);
+  return out;
+}
+
+Difference compare(const std::vector<const Record*>& first,
+                   const std::vector<const Record*>& second) {
+  Difference out;
+  std::vector<double> right, similar;
+  std::vector<int> groups;
+  for (size_t i = 0; i < std::min(first.size(), second.size()); ++i) {
+    const Record &a = *first[i], &b = *second[i];
+    if (!a.answered || !b.answered) continue;
+    ++out.questions;
+    right.push_back((b.right ? 1 : 0) - (a.right ? 1 : 0));
+    similar.push_back(b.anls - a.anls);
+    groups.push_back(a.group);
+    out.only_first += a.right && !b.right ? 1 : 0;
+    out.only_second += b.right && !a.right ? 1 : 0;
+    out.first_tokens += a.tokens;
+    out.second_tokens += b.tokens;
+  }
+  if (out.questions == 0) return out;
+  out.exact_match = evaluation::bootstrap(right, groups);
+  out.anls = evaluation::bootstrap(similar, groups);
+  out.first_tokens /= out.questions;
+  out.second_tokens /= out.questions;
   return out;
 }
 

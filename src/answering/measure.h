@@ -52,7 +52,8 @@ struct Record {
   double recall = -1;   // answer-region recall, mean over them; -1 without boxes
   double lenient = -1;  // with alternates
   double lift = 0;
-  int tokens = 0;
+  int tokens = 0;  // of all passes
+  int passes = 1;
   int64_t native_tokens = 0;
   double milliseconds = 0;
   double likelihood = 0, confidence = 0;
@@ -88,7 +89,7 @@ struct Summary {
   evaluation::Interval exact_match, anls;
   evaluation::Interval recall;
   int boxes = 0;
-  double mean_tokens = 0, lenient = 0, lift = 0;
+  double mean_tokens = 0, mean_passes = 0, lenient = 0, lift = 0;
   int most_tokens = 0;
   double p50 = 0, p95 = 0;  // milliseconds
   double unsure = 0;        // share
@@ -101,5 +102,15 @@ struct Summary {
   double starved = 0;  // share of complex questions given fewer than 160 tokens
 };
 Summary summarise(const std::vector<const Record*>& records);
+
+// What one policy gets right more often than another on the same questions (in the same order).
+struct Difference {
+  int questions = 0;
+  evaluation::Interval exact_match, anls;  // second - first, pictures drawn together
+  int only_first = 0, only_second = 0;     // right with one of them alone
+  double first_tokens = 0, second_tokens = 0;
+};
+Difference compare(const std::vector<const Record*>& first,
+                   const std::vector<const Record*>& second);
 
 }  // namespace arrcoc::answering

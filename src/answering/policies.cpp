@@ -20,6 +20,7 @@ constexpr Named kOwn[] = {
     {"realized", "the bundled network looks, experts spread the tokens", Source::network,
      "experts"},
     {"realizer", "the same as realized", Source::network, "experts"},
+    {"passes", "the same, and looks again more closely while unsure", Source::network, "experts"},
     {"oracle", "quadtree on the known evidence: an upper bound", Source::evidence, "oracle"},
     {"native", "every patch at native detail, whatever the budget", Source::native, ""},
     {"resize", "the whole picture shrunk to the budget", Source::resize, ""},
@@ -69,6 +70,15 @@ std::string own_budget(const std::string& policy) {
 bool encodes_all(const std::string& policy) {
   const Source source = source_of(policy);
   return source == Source::native || source == Source::reducer;
+}
+
+esper::Rules passes_rules() {
+  esper::Rules out;
+  out.passes = 2;
+  // The network's map already goes where the question points: on held-out scenes looking elsewhere
+  // found nothing that it had not shown.
+  out.wander = false;
+  return out;
 }
 
 AskOptions options_for(const std::string& policy) {

@@ -211,9 +211,10 @@ void add_ask(CLI::App& app) {
       return model.ask({args->image, args->question, args->more, args->heatmap, args->json}, flags,
                        *load);
     if (again.wanted(args->more)) {
-      const nlohmann::json given = flags.given();
-      const Options look = ask_options(given.value("policy", "realized"), given).look;
-      return again.run(args->image, args->question, args->more, look, *load, args->json);
+      if (!args->heatmap.empty() || !args->batch.empty())
+        throw Error(ErrorCode::bad_argument,
+                    "--heatmap and --batch belong to a single look; passes have --strip");
+      return again.run(args->image, args->question, args->more, flags.given(), *load, args->json);
     }
     ask(*args, flags, *load);
   });

@@ -49,6 +49,7 @@ int dispatch(int argc, char** argv) {
   add_synth(app);
   add_train(app);
   add_clips(app);
+  add_passes(app);
   add_watch(app);
   // libtorch counts physical cores only and would leave half of a small machine idle.
   int threads = static_cast<int>(std::thread::hardware_concurrency());

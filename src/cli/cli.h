@@ -26,6 +26,7 @@ void add_log(CLI::App& app);
 void add_synth(CLI::App& app);
 void add_train(CLI::App& app);
 void add_clips(CLI::App& app);
+void add_passes(CLI::App& app);
 
 // Adds --policy (`policy` unless given, also in the file), --config FILE and one flag per option
 // field; `options()` is valid in the callback.

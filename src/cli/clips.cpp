@@ -149,22 +149,28 @@ double worth(const Score& s) {
 
 // One constant after the other over a short list of values, twice round: the surface is smooth.
 temporal::Options fitted(const std::vector<Film>& films, temporal::Options options) {
+  using temporal::Options;
   struct Knob {
     const char* name;
-    float temporal::Tuning::*field;
+    void (*set)(Options&, float);
     std::vector<float> values;
   };
   const Knob knobs[] = {
-      {"decay", &temporal::Tuning::decay, {0.3F, 0.4F, 0.5F, 0.6F, 0.71F, 0.8F, 0.9F}},
-      {"boost", &temporal::Tuning::boost, {0, 0.25F, 0.5F, 1, 1.5F, 2, 3}},
-      {"even", &temporal::Tuning::even, {0, 0.25F, 0.5F, 0.75F}},
-      {"unexplained", &temporal::Tuning::unexplained, {0.005F, 0.01F, 0.02F, 0.04F, 0.08F}}};
+      {"decay", [](Options& o, float v) { o.tuning.decay = v; }, {0.3F, 0.5F, 0.6F, 0.71F, 0.8F}},
+      {"renew", [](Options& o, float v) { o.tuning.renew = v; }, {0, 0.25F, 0.5F, 0.75F, 1}},
+      {"boost", [](Options& o, float v) { o.tuning.boost = v; }, {0, 0.3F, 0.6F, 1, 2}},
+      {"even", [](Options& o, float v) { o.tuning.even = v; }, {0, 0.25F, 0.5F, 0.75F}},
+      {"keep", [](Options& o, float v) { o.tuning.keep = v; }, {0, 0.02F, 0.04F, 0.08F}},
+      {"novelty", [](Options& o, float v) { o.means.novelty = v; }, {0, 0.005F, 0.02F}},
+      {"unexplained",
+       [](Options& o, float v) { o.tuning.unexplained = v; },
+       {0.005F, 0.01F, 0.015F, 0.03F, 0.08F}}};
   double best = worth(score_of(films, options, false));
   for (int round = 0; round < 2; ++round) {
     for (const Knob& knob : knobs) {
       for (float value : knob.values) {
         temporal::Options tried = options;
-        tried.tuning.*knob.field = value;
+        knob.set(tried, value);
         const Score s = score_of(films, tried, false);
         std::cerr << knob.name << " " << value << ": coverage " << rounded(s.coverage())
                   << ", coherence " << rounded(s.mean_coherence()) << ", worth "
@@ -193,8 +199,11 @@ void clips(const Clips& args, const WatchFlags& flags) {
     timing = fitted(films, timing);
     const temporal::Tuning& t = timing.tuning;
     out["fit"] = {{"decay", rounded(t.decay)},
+                  {"renew", rounded(t.renew)},
                   {"boost", rounded(t.boost)},
                   {"even", rounded(t.even)},
+                  {"keep", rounded(t.keep)},
+                  {"novelty", rounded(timing.means.novelty)},
                   {"unexplained", rounded(t.unexplained)}};
   }
   out.update(to_json(score_of(films, timing, true)));

@@ -9,6 +9,7 @@
 #include "arrcoc/error.h"
 #include "cli/eval.h"
 #include "cli/folders.h"
+#include "cli/looking_again.h"
 
 namespace arrcoc::cli {
 
@@ -27,6 +28,7 @@ struct Eval {
   int native_limit = 20;
   bool look_only = false;
   bool json = false;
+  PassFlags again;
 };
 
 void eval_suites(const Eval& args, const nlohmann::json& given) {
@@ -34,8 +36,11 @@ void eval_suites(const Eval& args, const nlohmann::json& given) {
   std::vector<EvalRow> rows;
   const std::string names = given.value("policy", "realized,oracle,resize,random,native");
   for (const std::string& name : split_names(names)) {
-    EvalRow row{name, ask_options(name, given), true, name == "native" ? args.native_limit : 0, {}};
-    rows.push_back(std::move(row));
+    EvalRow& row = rows.emplace_back();
+    row.name = name;
+    row.options = ask_options(name, given);
+    args.again.apply(row.options);
+    row.limit = name == "native" ? args.native_limit : 0;
   }
   answerer();  // missing weights are reported before any scene is made
   MapMoves moves;
@@ -46,11 +51,12 @@ void eval_suites(const Eval& args, const nlohmann::json& given) {
     out["suites"] = suites;
     out["budget"] = rows[0].options.look.budget;
     for (const EvalRow& row : rows) out["policies"][row.name] = to_json(row);
+    out["differences"] = differences(rows);
     out["maps"] = to_json(moves);
     std::cout << out.dump() << "\n";
     return;
   }
-  std::cout << suite_table(rows);
+  std::cout << suite_table(rows) << "\n" << difference_table(rows);
   if (moves.pairs > 0)
     std::cout << "maps of different questions on one picture: 1 - cosine = "
               << rounded(moves.distinct) << " (" << moves.pairs << " pairs); of one question in "
@@ -71,15 +77,18 @@ std::vector<EvalRow> data_rows(const Eval& args, const nlohmann::json& given, bo
         if (given.contains(key)) own[key] = given[key];
     }
     if (!own.contains("budget")) own["budget"] = "balanced";
-    EvalRow row{name, {}, read, name == "native" ? args.native_limit : 0, {}};
+    EvalRow& row = rows.emplace_back();
+    row.name = name;
+    row.read = read;
+    row.limit = name == "native" ? args.native_limit : 0;
     if (read) {
       row.options = ask_options(name, own);
+      args.again.apply(row.options);
     } else {
       own["policy"] = name;
       row.options.look = options_from_json(own.dump());
     }
     row.options.look.canvas = evaluation::kFrame;
-    rows.push_back(std::move(row));
   }
   return rows;
 }
@@ -189,6 +198,7 @@ void add_eval(CLI::App& app) {
       ->check(CLI::NonNegativeNumber);
   sub->add_flag("--look-only", args->look_only, "with --data: do not read, only recall");
   sub->add_flag("--json", args->json, "print as JSON");
+  args->again.add(*sub);
   const OptionFlags flags(*sub);
   sub->callback([args, flags] { eval(*args, flags); });
 }

@@ -29,6 +29,9 @@ nlohmann::ordered_json to_json(const answering::Summary& summary);
 // In all, by suite, kind, complexity and bucket of tokens.
 nlohmann::ordered_json to_json(const EvalRow& row);
 nlohmann::ordered_json to_json(const MapMoves& moves);
+// Every row against the first on the questions that both were asked, in all and by suite.
+nlohmann::ordered_json differences(const std::vector<EvalRow>& rows);
+std::string difference_table(const std::vector<EvalRow>& rows);
 std::string suite_table(const std::vector<EvalRow>& rows);
 
 // Fits calibration.json on held-out scenes and writes it into `folder`.

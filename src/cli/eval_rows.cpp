@@ -107,6 +107,7 @@ ordered_json to_json(const Summary& s) {
   }
   out["mean_tokens"] = rounded(s.mean_tokens);
   out["most_tokens"] = s.most_tokens;
+  if (s.mean_passes > 1) out["mean_passes"] = rounded(s.mean_passes);
   out["complex_below_160"] = rounded(s.starved);
   out["milliseconds"] = {{"p50", rounded(s.p50)}, {"p95", rounded(s.p95)}};
   return out;
@@ -133,8 +134,8 @@ ordered_json to_json(const MapMoves& moves) {
 }
 
 std::string suite_table(const std::vector<EvalRow>& rows) {
-  std::vector<std::vector<std::string>> lines = {
-      {"policy", "questions", "n", "exact match", "95 %", "anls", "recall", "tokens", "ms"}};
+  std::vector<std::vector<std::string>> lines = {{"policy", "questions", "n", "exact match", "95 %",
+                                                  "anls", "recall", "tokens", "passes", "ms"}};
   for (const EvalRow& row : rows) {
     std::map<std::string, Records> suites, complexity;
     Records all;
@@ -145,11 +146,11 @@ std::string suite_table(const std::vector<EvalRow>& rows) {
     }
     const auto add = [&](const std::string& part, const Records& records) {
       const Summary s = answering::summarise(records);
-      lines.push_back({row.name, part, std::to_string(s.questions),
-                       cell(s.exact_match.mean, "%.3f"),
-                       cell(s.exact_match.low, "%.2f") + cell(s.exact_match.high, "-%.2f"),
-                       cell(s.anls.mean, "%.3f"), cell(s.recall.mean, "%.3f"),
-                       cell(s.mean_tokens, "%.1f"), cell(s.p50, "%.0f")});
+      lines.push_back(
+          {row.name, part, std::to_string(s.questions), cell(s.exact_match.mean, "%.3f"),
+           cell(s.exact_match.low, "%.2f") + cell(s.exact_match.high, "-%.2f"),
+           cell(s.anls.mean, "%.3f"), cell(s.recall.mean, "%.3f"), cell(s.mean_tokens, "%.1f"),
+           cell(s.mean_passes, "%.2f"), cell(s.p50, "%.0f")});
     };
     add("all", all);
     if (suites.size() > 1)

@@ -11,7 +11,7 @@ void add_watch(CLI::App& app);
 class WatchFlags {
  public:
   explicit WatchFlags(CLI::App& app);
-  // What a close look runs. Without flags: the realizer on frames of 512 pixels, tokens on a canvas
+  // What a close look runs. Without flags: the realizer on frames of 416 pixels, tokens on a canvas
   // of 1024.
   Options pipeline() const;
   // True when the user named a canvas: leaves are then told in its pixels.

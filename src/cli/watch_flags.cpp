@@ -3,6 +3,10 @@
 
 namespace arrcoc::cli {
 
+// Longer side of a frame that is looked at closely: 512 covered no more on generated clips and on a
+// real film, for half as much time again.
+constexpr int kFilmFrame = 416;
+
 struct WatchFlags::State {
   temporal::Options timing = temporal::defaults();
 };
@@ -14,6 +18,7 @@ WatchFlags::WatchFlags(CLI::App& app)
     app.add_option(name, field, help)->check(CLI::Range(0.0, 1.0))->group("Time");
   };
   share("--decay", t.decay, "share of the map before");
+  share("--renew", t.renew, "how much of that share is left where a frame was looked at closely");
   app.add_option("--boost", t.boost, "added where things move")
       ->check(CLI::Range(0.0, 10.0))
       ->group("Time");
@@ -27,7 +32,7 @@ WatchFlags::WatchFlags(CLI::App& app)
 Options WatchFlags::pipeline() const {
   Options out = options_.options();
   const Options plain = policy(out.policy);
-  if (out.frame == plain.frame) out.frame = 512;
+  if (out.frame == plain.frame) out.frame = kFilmFrame;
   if (out.canvas == 0) out.canvas = 1024;
   return out;
 }

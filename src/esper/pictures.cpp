@@ -1,4 +1,6 @@
 // Several pictures under one budget.
+#include <ATen/ATen.h>
+
 #include <algorithm>
 #include <array>
 #include <queue>
@@ -121,6 +123,55 @@ std::optional<int> named_picture(const Query& query, int count) {
   return std::nullopt;
 }
 
+namespace {
+
+constexpr std::array<const char*, 6> kNthNames = {"first",  "second", "third",
+                                                  "fourth", "fifth",  "sixth"};
+
+std::string name_of(int picture) {
+  if (picture < static_cast<int>(kNthNames.size()))
+    return std::string(kNthNames[static_cast<size_t>(picture)]) + " picture";
+  return "picture " + std::to_string(picture + 1);
+}
+
+// Where two pictures of one size differ, on the cells of `shape`; nothing where sizes differ.
+Map difference(const Picture& a, const Picture& b, const Map& shape) {
+  if (a.width() != b.width() || a.height() != b.height()) return {};
+  const at::Tensor apart =
+      (a.rgb.to(at::kFloat) - b.rgb.to(at::kFloat)).abs().amax(0).div(255.0).unsqueeze(0);
+  const at::Tensor cells =
+      texture::area_pool(apart.unsqueeze(0), shape.rows, shape.cols).contiguous();
+  Map out = shape;
+  out.values.assign(cells.data_ptr<float>(), cells.data_ptr<float>() + cells.numel());
+  return min_max(out);
+}
+
+// The picture that a comparison points to, from what each picture answered.
+int compared(const Comparison& comparison, const PicturesResult& r) {
+  using By = Comparison::By;
+  if (comparison.by == By::difference) return 0;  // what the first shows and the second does not
+  int best = -1;
+  double best_value = 0;
+  for (size_t i = 0; i < r.replies.size(); ++i) {
+    double value = 0;
+    if (comparison.by == By::presence) {
+      const double sure = 1 - r.uncertainty[i];
+      value = r.replies[i].text == "none" ? -sure : sure;
+    } else {
+      const auto number = number_in(r.replies[i].text);
+      if (!number) continue;
+      value = comparison.by == By::larger ? *number : -*number;
+    }
+    if (best < 0 || value > best_value) {
+      best = static_cast<int>(i);
+      best_value = value;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
 PicturesResult ask_pictures(const std::vector<Picture>& pictures, const std::string& question,
                             const Backend& backend, const arrcoc::Options& look, int minimum) {
   if (pictures.empty()) throw Error(ErrorCode::bad_argument, "there is no picture to ask about");
@@ -128,14 +179,23 @@ PicturesResult ask_pictures(const std::vector<Picture>& pictures, const std::str
   std::vector<Pyramid> pyramids;
   std::vector<Relevance> relevance;
   std::vector<Geometry> geometry;
-  const auto named = named_picture(parse_query(question), static_cast<int>(pictures.size()));
+  const Query query = parse_query(question);
+  if (pictures.size() > 1) out.comparison = comparison_in(query);
+  std::optional<int> named;
+  if (!out.comparison) named = named_picture(query, static_cast<int>(pictures.size()));
+  const bool apart = out.comparison && out.comparison->by == Comparison::By::difference;
+  const std::string asked = out.comparison && !apart ? out.comparison->each : question;
   for (size_t i = 0; i < pictures.size(); ++i) {
     pyramids.push_back(pyramid_of(pictures[i], look));
-    out.seen.push_back(realize(pictures[i], pyramids.back(), question, look));
+    out.seen.push_back(realize(pictures[i], pyramids.back(), asked, look));
     relevance.push_back(out.seen.back().relevance);
+    Map& map = relevance.back().map;
     // A picture that the question does not mean keeps its minimum and what nobody else needs.
     if (named && *named != static_cast<int>(i))
-      for (float& v : relevance.back().map.values) v *= 0.25F;
+      for (float& v : map.values) v *= 0.25F;
+    if (apart)
+      if (const Map other = difference(pictures[i], pictures[i == 0 ? 1 : 0], map); !other.empty())
+        map = other;
     geometry.push_back(pyramids.back().geometry());
   }
   // The budget is that of one picture's question: all pictures share it.
@@ -149,7 +209,11 @@ PicturesResult ask_pictures(const std::vector<Picture>& pictures, const std::str
     out.uncertainty.push_back(uncertainty(out.replies.back().probabilities));
   }
   const auto surest = std::min_element(out.uncertainty.begin(), out.uncertainty.end());
-  out.picture = named.value_or(static_cast<int>(surest - out.uncertainty.begin()));
+  const auto sure = static_cast<int>(surest - out.uncertainty.begin());
+  const int found = out.comparison ? compared(*out.comparison, out) : -1;
+  out.picture = found >= 0 ? found : named ? *named : sure;
+  out.text =
+      found >= 0 && !apart ? name_of(found) : out.replies[static_cast<size_t>(out.picture)].text;
   return out;
 }
 

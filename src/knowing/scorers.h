@@ -14,6 +14,7 @@ std::unique_ptr<Scorer> make_spectrum();
 std::unique_ptr<Scorer> make_points();
 std::unique_ptr<Scorer> make_saliency();
 std::unique_ptr<Scorer> make_print();
+std::unique_ptr<Scorer> make_attention();
 std::unique_ptr<Scorer> make_nothing();
 std::unique_ptr<Scorer> make_features();
 

@@ -16,6 +16,8 @@ Registry<Scorer>& registry<Scorer>() {
           [] { return make_lexical(); });
     r.add("features", "coupling: features x question tokens (embeddings, else colours)",
           make_features);
+    r.add("attention", "salience: what earlier passes read and where somebody looked",
+          make_attention);
     r.add("none", "a map of zeros", make_nothing);
     return r;
   }();

@@ -24,8 +24,9 @@ at::Tensor draw_passes(const Picture& picture, const esper::Result& result, int 
   for (size_t i = 0; i < tiles.size(); ++i) {
     const esper::Pass& pass = result.passes[i];
     char title[160];
-    std::snprintf(title, sizeof title, "%zu%s  %.60s  uncertainty %.2f, explore %.2f", i + 1,
-                  i == result.best ? "*" : "", pass.answer.c_str(), pass.uncertainty, pass.explore);
+    std::snprintf(title, sizeof title, "%zu%s %s: %.40s  sure %.2f, %d tokens", i + 1,
+                  i == result.best ? "*" : "", pass.manner.c_str(), pass.answer.c_str(),
+                  pass.confidence, pass.tokens);
     cv::Mat part = sheet(cv::Rect(x, 0, tiles[i].cols, sheet.rows));
     cv::putText(part, title, {6, 16}, cv::FONT_HERSHEY_SIMPLEX, 0.42, ink, 1, cv::LINE_AA);
     tiles[i].copyTo(part(cv::Rect(0, kTitle, tiles[i].cols, tiles[i].rows)));

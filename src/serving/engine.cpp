@@ -243,7 +243,7 @@ void Engine::cut(Job& job) {
   const Map& map = out.relevance.map;
   relevance.map =
       esper::temper(map, resample(seen.blind.information, map.rows, map.cols), job.trace_,
-                    pass.explore, last, rules_of(q), static_cast<uint64_t>(number));
+                    job.manner_, pass.explore, last, rules_of(q), static_cast<uint64_t>(number));
   pass.allocation = attending::allocate(relevance, seen.pyramid->geometry(), budget,
                                         options.allocator, options.allocate);
   if (q.answer) job.tokens_ = realizing::realize(*seen.pyramid, pass.allocation);
@@ -306,7 +306,10 @@ void Engine::take(const JobRef& job, tiny::Answer answer) {
   pass.answer = answer.text;
   pass.confidence = answer.confidence;
   pass.uncertainty = esper::uncertainty(answer.probabilities);
-  esper::remember(job->trace_, pass.allocation, out.relevance.map);
+  esper::remember(job->trace_, pass.allocation, out.relevance.map,
+                  {answer.text, answer.probabilities, answer.focus, {}});
+  job->manner_ = esper::manner_after(esper::gathered(answer.focus), pass.uncertainty,
+                                     rules_of(job->question_));
   if (out.passes.size() == 1 || pass.uncertainty < out.passes[out.best].uncertainty) {
     out.best = out.passes.size() - 1;
     out.answer = std::move(answer);

@@ -69,7 +69,8 @@ class Job : public Telling {
   std::shared_ptr<Outcome> outcome_ = std::make_shared<Outcome>();
   std::atomic<int> listeners_{0};  // grows only under the engine's mutex
   // work in progress
-  esper::Trace trace_;  // what earlier passes saw
+  esper::Trace trace_;            // what earlier passes saw
+  std::string manner_ = "first";  // how the next pass looks
   TokenSequence tokens_;
   int left_ = 0;  // tokens of the budget
 };

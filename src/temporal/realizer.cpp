@@ -116,10 +116,11 @@ Step Realizer::step(const Thumb& thumb, const Geometry& geometry,
   const Map shape = fresh ? grid_of(geometry) : relevance_;
   out.motion = pool(motion_of(thumb, recent_, options_.tuning), thumb.width, thumb.height, shape);
   out.looked = wants_look(out.change, fresh);
-  asked_ = out.looked ? fitted(look(), shape) : warp(asked_, flow);
+  const Drift drift = drift_of(flow, shape);
+  asked_ = out.looked ? fitted(look(), shape) : warp(asked_, drift);
   even_out(thumb, fresh || out.looked);
   const Map before = std::move(relevance_);
-  blend(out, before, flow, lost, fresh);
+  blend(out, before, drift, lost, fresh);
   if (!first && before.rows == out.relevance.rows && before.cols == out.relevance.cols)
     out.coherence = coherence(before, out.relevance);
   attend(out, fresh);
@@ -175,16 +176,18 @@ void Realizer::even_out(const Thumb& thumb, bool looked) {
 
 // relevance = d*warp(previous) + (1-d)*current, d smaller where flow lost the thread; then boost
 // where things move. The boost fills what is left up to 1, so that it never flattens the order.
-void Realizer::blend(Step& out, const Map& before, const Flow& flow, const Map& lost, bool fresh) {
+void Realizer::blend(Step& out, const Map& before, const Drift& drift, const Map& lost,
+                     bool fresh) {
   const Tuning& t = options_.tuning;
   out.relevance = asked_;
   for (float& v : out.relevance.values) v *= options_.interest.rest;
   if (!fresh) {
-    const Map carried = warp(before, flow);
+    const Map carried = warp(before, drift);
     const Map moving = movers(out.motion, options_.interest);
     const float boost = std::min(1.0F, t.boost * options_.interest.motion * (1 - t.decay));
+    const float decay = out.looked ? t.renew * t.decay : t.decay;
     for (size_t i = 0; i < carried.size(); ++i) {
-      const float d = t.decay * (1 - lost.values[i]);
+      const float d = decay * (1 - lost.values[i]);
       float& r = out.relevance.values[i];
       r = d * carried.values[i] + (1 - d) * r;
       r += boost * moving.values[i] * (1 - r);
@@ -196,7 +199,7 @@ void Realizer::blend(Step& out, const Map& before, const Flow& flow, const Map& 
   relevance_ = out.relevance;
   out.strength = strength_of(relevance_);
   const Map past =
-      fresh || history_.size() != relevance_.size() ? like(relevance_, 0) : warp(history_, flow);
+      fresh || history_.size() != relevance_.size() ? like(relevance_, 0) : warp(history_, drift);
   history_ = past;
   for (size_t i = 0; i < history_.size(); ++i)
     history_.values[i] = t.history * past.values[i] + (1 - t.history) * relevance_.values[i];

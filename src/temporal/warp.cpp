@@ -45,19 +45,28 @@ Map pool(const std::vector<float>& field, int width, int height, const Map& shap
   return out;
 }
 
-Map warp(const Map& map, const Flow& flow) {
-  if (flow.empty()) return map;
-  const Map dx = pool(flow.dx, flow.width, flow.height, map);
-  const Map dy = pool(flow.dy, flow.width, flow.height, map);
-  const float along = static_cast<float>(map.cols) / static_cast<float>(flow.width);
-  const float down = static_cast<float>(map.rows) / static_cast<float>(flow.height);
+Drift drift_of(const Flow& flow, const Map& shape) {
+  if (flow.empty()) return {};
+  Drift out{pool(flow.dx, flow.width, flow.height, shape),
+            pool(flow.dy, flow.width, flow.height, shape)};
+  const float along = static_cast<float>(shape.cols) / static_cast<float>(flow.width);
+  const float down = static_cast<float>(shape.rows) / static_cast<float>(flow.height);
+  for (float& v : out.cols.values) v *= along;
+  for (float& v : out.rows.values) v *= down;
+  return out;
+}
+
+Map warp(const Map& map, const Drift& drift) {
+  if (drift.empty()) return map;
   Map out = map;
   for (int r = 0; r < map.rows; ++r)
     for (int c = 0; c < map.cols; ++c)
-      out.at(r, c) = sample(map, static_cast<float>(r) + dy.at(r, c) * down,
-                            static_cast<float>(c) + dx.at(r, c) * along);
+      out.at(r, c) = sample(map, static_cast<float>(r) + drift.rows.at(r, c),
+                            static_cast<float>(c) + drift.cols.at(r, c));
   return out;
 }
+
+Map warp(const Map& map, const Flow& flow) { return warp(map, drift_of(flow, map)); }
 
 float coherence(const Map& a, const Map& b) { return 1 - cosine_distance(a, b); }
 

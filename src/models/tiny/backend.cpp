@@ -12,7 +12,7 @@ class TinyBackend : public Backend {
   Reply answer(const TokenSequence& tokens, const Geometry& geometry,
                const std::string& question) const override {
     tiny::Answer read = model_->answer(tokens, geometry, question);
-    return {std::move(read.text), std::move(read.probabilities), {}};
+    return {std::move(read.text), std::move(read.probabilities), std::move(read.focus), {}};
   }
 
  private:

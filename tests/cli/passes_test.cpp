@@ -1,0 +1,104 @@
+// arrcoc ask --passes and several pictures, arrcoc eval --policy passes, arrcoc passes --fit.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/process.h"
+
+using namespace arrcoc::test;
+using nlohmann::json;
+
+namespace {
+
+const std::string kPictures = std::string(ARRCOC_SOURCE_DIR) + "/examples/pictures/";
+
+json json_of(const Outcome& o) {
+  EXPECT_EQ(o.code, 0) << o.err;
+  return json::parse(o.out, nullptr, false);
+}
+
+void expect_one_line_error(const Outcome& o, const std::string& part) {
+  EXPECT_NE(o.code, 0);
+  EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
+  EXPECT_NE(o.err.find(part), std::string::npos) << o.err;
+  EXPECT_EQ(o.out, "");
+}
+
+}  // namespace
+
+TEST(Passes, TheHistoryIsToldAndTheTotalHolds) {
+  Folder folder;
+  // Nothing is ever sure enough, and every answer counts as read from one place or not at all.
+  const json j = json_of(run_arrcoc("--threads 1 ask " + kPictures +
+                                    "receipt.jpg 'What is the total?' --passes 3 --budget 100 "
+                                    "--total-budget 150 --confident 1 --json --strip " +
+                                    folder / "strip.png"));
+  const json& passes = j["passes"];
+  ASSERT_GE(passes.size(), 1U);
+  EXPECT_LE(passes.size(), 3U);
+  int sum = 0;
+  for (const json& p : passes) {
+    sum += p["tokens"].get<int>();
+    EXPECT_EQ(p["map"]["values"].size(), p["attention"]["values"].size());
+    EXPECT_GE(p["uncertainty"], 0);
+    EXPECT_LE(p["uncertainty"], 1);
+  }
+  EXPECT_EQ(j["tokens"], sum);
+  EXPECT_LE(sum, 150);
+  EXPECT_EQ(passes[0]["manner"], "first");
+  EXPECT_LE(passes[0]["tokens"], 70);  // a share of what a single look would get
+  const size_t best = j["best_pass"].get<size_t>() - 1;
+  EXPECT_EQ(passes[best]["answer"], j["answer"]);
+  for (const json& p : passes) EXPECT_LE(p["confidence"], passes[best]["confidence"]);
+  EXPECT_GT(std::filesystem::file_size(folder / "strip.png"), 1000U);
+}
+
+TEST(Passes, AGazeMovesTheFirstLook) {
+  const std::string line = "--threads 1 ask " + kPictures +
+                           "receipt.jpg 'What is the total?' --passes 1 --budget 64 --json";
+  const json plain = json_of(run_arrcoc(line)), gaze = json_of(run_arrcoc(line + " --gaze 40 40"));
+  EXPECT_GT(gaze["passes"][0]["map"]["values"][0], plain["passes"][0]["map"]["values"][0]);
+  expect_one_line_error(run_arrcoc(line + " --gaze 99999 1"), "pixel of the picture");
+}
+
+TEST(Passes, EvalComparesThemWithASingleLookInPairs) {
+  const json j =
+      json_of(run_arrcoc("--threads 1 eval --suite hard --limit 4 --policy "
+                         "realized,passes --budget 100 --json"));
+  const json& d = j["differences"]["passes"]["all"];
+  EXPECT_EQ(d["questions"], 4);
+  const double expected = j["policies"]["passes"]["exact_match"].get<double>() -
+                          j["policies"]["realized"]["exact_match"].get<double>();
+  EXPECT_NEAR(d["exact_match"].get<double>(), expected, 1e-4);
+  EXPECT_LE(d["exact_match_95"][0], d["exact_match"]);
+  EXPECT_GE(d["exact_match_95"][1], d["exact_match"]);
+}
+
+TEST(Passes, ALearnedPolicyIsFittedAndUsed) {
+  Folder folder;
+  const std::string file = folder / "passes.json";
+  const json fit =
+      json_of(run_arrcoc("--threads 1 passes --limit 40 --budget 64 --json --fit " + file));
+  EXPECT_GE(fit["measured"]["fitted_on"]["questions"], 15);
+  const json j = json_of(run_arrcoc("--threads 1 ask " + kPictures +
+                                    "chart.jpg 'What is the title?' --passes 2 --budget 64 "
+                                    "--json --pass-policy " +
+                                    file));
+  EXPECT_TRUE(j["stopped"] == "not worth it" || j["stopped"] == "passes") << j["stopped"];
+  std::ofstream(folder / "bad.json") << "{\"right\": 3}";
+  expect_one_line_error(run_arrcoc("ask " + kPictures +
+                                   "chart.jpg 'Title?' --passes 2 "
+                                   "--pass-policy " +
+                                   folder / "bad.json"),
+                        "right");
+}
+
+TEST(Pictures, AComparisonIsAskedOfEachAndAnsweredByItsPlace) {
+  const json j =
+      json_of(run_arrcoc("--threads 1 ask " + kPictures + "receipt.jpg " + kPictures +
+                         "chart.jpg 'Which picture shows the total?' --budget 90 --json"));
+  EXPECT_EQ(j["each"], "Where is the total?");
+  EXPECT_TRUE(j["answer"] == "first picture" || j["answer"] == "second picture");
+  EXPECT_LE(j["tokens"], 90);
+  ASSERT_EQ(j["pictures"].size(), 2U);
+}
