@@ -111,16 +111,16 @@ function post(url, body, agent) {
 // ---- The load
 
 let number = 0;
-// Photographs are asked about again and again; every third request brings one of the others.
+// Two of three requests ask one of four questions about one of three photographs, as many clients do
+// with the document of the day; the third brings another picture and a budget of its own.
 function request() {
   const n = number++;
   const text = questions[n % questions.length] + (distinct ? ` (${n})` : '');
-  const known = pictures[(n / questions.length | 0) % photographs];
-  const other = pictures[photographs + n % (pictures.length - photographs)];
-  return {messages: [{role: 'user', content: [
-    {type: 'image_url', image_url: {url: n % 3 === 2 ? other : known}},
-    {type: 'text', text},
-  ]}], stream: n % 4 === 1, arrcoc: {budget: [64, 180, 300][n % 3]}};
+  const rare = n % 3 === 2;
+  const url = rare ? pictures[photographs + (n / 3 | 0) % (pictures.length - photographs)]
+                   : pictures[(n / questions.length | 0) % photographs];
+  return {messages: [{role: 'user', content: [{type: 'image_url', image_url: {url}}, {type: 'text', text}]}],
+          stream: n % 4 === 1, arrcoc: {budget: rare ? [64, 300][n % 2] : 180}};
 }
 
 async function load(server, time) {

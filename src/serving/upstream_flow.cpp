@@ -1,5 +1,8 @@
 #include "serving/upstream_flow.h"
 
+#include "serving/api_error.h"
+#include "serving/upstream.h"
+
 namespace arrcoc::serving {
 
 namespace {
@@ -66,6 +69,35 @@ UpstreamFlow::Body UpstreamFlow::take(Clock::time_point until, std::string& out)
   }
   if (!ended_) return Body::waiting;
   return ok_ ? Body::ended : Body::broken;
+}
+
+httplib::Headers Upstream::headers(const httplib::Request& from) const {
+  const Options& options = service_.options_;
+  httplib::Headers out = {{"Accept", "application/json, text/event-stream"}};
+  // The client's key is passed on only where it is not ours.
+  if (!options.upstream_key.empty()) {
+    out.emplace("Authorization", "Bearer " + options.upstream_key);
+  } else if (options.api_key.empty() && from.has_header("Authorization")) {
+    const std::string given = from.get_header_value("Authorization");
+    // httplib unescapes values: %0d%0a would become a header of our own request.
+    for (const char c : given)
+      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+        throw ApiError(400, "invalid_request", "Authorization has control characters");
+    out.emplace("Authorization", given);
+  }
+  return out;
+}
+
+std::unique_ptr<httplib::Client> Upstream::client() const {
+  auto out = std::make_unique<httplib::Client>(address_.origin);
+  const auto ms = [](double s) { return std::chrono::milliseconds(static_cast<int64_t>(1e3 * s)); };
+  const double patience = service_.options_.upstream_seconds;
+  out->set_connection_timeout(ms(std::min(10.0, patience)));
+  out->set_read_timeout(ms(patience));
+  out->set_write_timeout(ms(patience));
+  out->set_follow_location(false);
+  out->set_keep_alive(false);
+  return out;
 }
 
 }  // namespace arrcoc::serving

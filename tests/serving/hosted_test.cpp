@@ -5,7 +5,7 @@
 #include "arrcoc/error.h"
 #include "arrcoc/hf.h"
 #include "hf/small_folder.h"
-#include "support.h"
+#include "process.h"
 
 namespace arrcoc::serving::test {
 namespace {
@@ -162,6 +162,16 @@ TEST_P(HostedQwen, ServesSeveralClientsAtOnce) {
     clients.emplace_back([&, i] { together[i] = say(i); });
   for (std::thread& client : clients) client.join();
   EXPECT_EQ(alone, together);
+}
+
+TEST_P(HostedQwen, WorksFromTheCommandLine) {
+  Process server({"--model", checkpoint(folder_, GetParam()), "--mode", "patches",
+                  "--max-new-tokens", "3", "--relevance", "attention"});
+  const auto reply = server.post("/v1/chat/completions", ask_for("What is the total?"));
+  ASSERT_TRUE(reply);
+  ASSERT_EQ(reply->status, 200) << reply->body;
+  EXPECT_EQ(json::parse(reply->body)["usage"]["completion_tokens"], 3);
+  EXPECT_EQ(server.kill(SIGTERM), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, HostedQwen, ::testing::Values("qwen3_vl"));
