@@ -62,11 +62,8 @@ void slow_down(const Map& before, float least, Map& map) {
 Options defaults() {
   Options out;
   out.allocate.finest_weight = 1;
-  // Fitted on generated clips (`arrcoc clips --fit`): a thing of one percent of the frame that jumps
-  // must not wait for the next regular look, and a close look counts a little more than the map
-  // that was carried along.
-  out.tuning.unexplained = 0.005F;
-  out.tuning.renew = 0.75F;
+  // A thing of two percent of the frame that jumps must not wait for the next regular look.
+  out.tuning.unexplained = 0.015F;
   return out;
 }
 
