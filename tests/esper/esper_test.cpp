@@ -92,10 +92,10 @@ TEST(Esper, StopsByTheRules) {
 
 TEST(Esper, TheTotalBudgetHolds) {
   esper::Options options = options_of("90");
-  options.total_budget = 200;
+  options.total_budget = 190;
   const Script script({0.2F});
   const esper::Result r = esper::ask(page(), "What is it?", script, options);
-  EXPECT_LE(r.tokens, 200);
+  EXPECT_LE(r.tokens, 190);
   ASSERT_EQ(r.passes.size(), 3U);  // 63 + 54 + 54: what is left would be too few for a fourth
   EXPECT_LE(r.passes[0].tokens, 63);
   EXPECT_LE(r.passes[1].tokens, 54);
@@ -258,7 +258,7 @@ TEST(Esper, APolicyLearnsWhenAnotherLookPays) {
     return esper::chance(policy.closer, {1, likely, likely, gathered, 0.2, 0.3, 0});
   };
   EXPECT_GT(closer(-0.8, 0.9), 0.5);
-  EXPECT_LT(closer(-0.8, 0.1), 0.2);
+  EXPECT_LT(closer(-0.8, 0.1), 0.3);
   EXPECT_LT(closer(0.8, 0.9), 0.2);
   EXPECT_EQ(esper::policy_from_json(esper::to_json(policy)), policy);
   EXPECT_THROW(esper::policy_from_json("[]"), Error);
