@@ -6,6 +6,7 @@
 #include <iostream>
 #include <opencv2/core/version.hpp>
 
+#include "arrcoc/reducing.h"
 #include "arrcoc/version.h"
 #include "cli/cli.h"
 
@@ -28,6 +29,7 @@ std::vector<std::pair<std::string, List>> strategies() {
   add<Balancer>(stages);
   add<BudgetRule>(stages);
   add<Allocator>(stages);
+  add<Reducer>(stages);
   return stages;
 }
 

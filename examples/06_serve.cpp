@@ -1,4 +1,4 @@
-// Serving from a program of one's own: 05_serve [FOLDER_OF_A_HUGGING_FACE_MODEL]
+// Serving from a program of one's own: example_06_serve [FOLDER_OF_A_HUGGING_FACE_MODEL]
 // Answers until Enter is pressed, then finishes what runs.
 #include <iostream>
 
