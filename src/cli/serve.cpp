@@ -1,6 +1,11 @@
 // arrcoc serve: the HTTP server, or a proxy in front of another one.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <mutex>
 
@@ -37,17 +42,38 @@ serving::Options options_of(const Serve& args) {
   return options;
 }
 
+// SIGTERM or SIGINT, whichever thread it comes to. Blocking them would not do: math libraries start
+// threads before main, which take a signal that nobody waits for yet and end the program.
+class EndSignal {
+ public:
+  EndSignal() {
+    if (::pipe2(pipe_, O_CLOEXEC) != 0)
+      throw Error(ErrorCode::io, std::string("pipe: ") + std::strerror(errno));
+    struct sigaction action {};
+    action.sa_flags = SA_RESTART;
+    action.sa_handler = [](int) {
+      const char byte = 0;
+      [[maybe_unused]] const ssize_t written = ::write(pipe_[1], &byte, 1);
+    };
+    for (int signal : {SIGTERM, SIGINT}) ::sigaction(signal, &action, nullptr);
+  }
+  void wait() const {
+    char byte = 0;
+    while (::read(pipe_[0], &byte, 1) < 0 && errno == EINTR) {
+    }
+  }
+
+ private:
+  static inline int pipe_[2] = {-1, -1};
+};
+
 void serve(const Serve& args) {
   const serving::Options options = options_of(args);
   if (args.show) {
     std::cout << serving::to_json(options) << "\n";
     return;
   }
-  // Threads inherit the mask: only sigwait below hears these.
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (int signal : {SIGTERM, SIGINT}) sigaddset(&signals, signal);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  const EndSignal end;
   std::signal(SIGPIPE, SIG_IGN);
   std::mutex mutex;
   serving::Server server(options, [&](const std::string& line) {
@@ -59,8 +85,7 @@ void serve(const Serve& args) {
   const std::string host =
       options.host.find(':') == std::string::npos ? options.host : "[" + options.host + "]";
   std::cout << "arrcoc serves on http://" << host << ":" << server.port() << std::endl;
-  int signal = 0;
-  sigwait(&signals, &signal);
+  end.wait();
   server.stop();
   std::cout << "stopped" << std::endl;
 }
