@@ -78,8 +78,7 @@ struct Trace {
 // "attention" reads them.
 Texture texture_of(const Trace& trace, const Geometry& geometry);
 
-// How a pass looks: "first", "closer" or "elsewhere".
-// The next map.
+// The next map. manner, how a pass looks:
 //   first      relevance, lifted to the gaze where there is one
 //   closer     relevance x (apart + (1 - apart) x attention)
 //   elsewhere  relevance x (1 - inhibition x uncertainty x accumulated attention)

@@ -3,19 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "arrcoc/error.h"
 #include "attending/strategies.h"
+#include "common/installed.h"
 
 namespace arrcoc::attending {
 namespace {
 
 using nlohmann::json;
 
-std::mutex guard;
-std::shared_ptr<const Experts> current;
+Installed<Experts> installed;
 
 class ByExperts : public Allocator {
  public:
@@ -137,14 +136,9 @@ std::string to_json(const Experts& experts) {
 }
 
 void install_experts(const std::string& text) {
-  auto experts = text.empty() ? nullptr : std::make_shared<const Experts>(experts_from_json(text));
-  const std::scoped_lock lock(guard);
-  current = std::move(experts);
+  installed.put(text.empty() ? nullptr : std::make_shared<const Experts>(experts_from_json(text)));
 }
 
-std::unique_ptr<Allocator> make_experts() {
-  const std::scoped_lock lock(guard);
-  return std::make_unique<ByExperts>(current);
-}
+std::unique_ptr<Allocator> make_experts() { return std::make_unique<ByExperts>(installed.get()); }
 
 }  // namespace arrcoc::attending

@@ -1,15 +1,14 @@
 // The learned balancer: weights by a policy that was fitted on scenes, the weighted sum as the map.
 #include <memory>
-#include <mutex>
 
 #include "balancing/balancers.h"
 #include "balancing/policy.h"
+#include "common/installed.h"
 
 namespace arrcoc::balancing {
 namespace {
 
-std::mutex guard;
-std::shared_ptr<const Policy> current;
+Installed<Policy> installed;
 
 class Learned : public Balancer {
  public:
@@ -36,14 +35,9 @@ class Learned : public Balancer {
 }  // namespace
 
 void install_policy(const std::string& json) {
-  auto policy = json.empty() ? nullptr : std::make_shared<const Policy>(policy_from_json(json));
-  const std::scoped_lock lock(guard);
-  current = std::move(policy);
+  installed.put(json.empty() ? nullptr : std::make_shared<const Policy>(policy_from_json(json)));
 }
 
-std::unique_ptr<Balancer> make_learned() {
-  const std::scoped_lock lock(guard);
-  return std::make_unique<Learned>(current);
-}
+std::unique_ptr<Balancer> make_learned() { return std::make_unique<Learned>(installed.get()); }
 
 }  // namespace arrcoc::balancing

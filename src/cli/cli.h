@@ -11,6 +11,8 @@
 
 #include "arrcoc/media.h"
 #include "arrcoc/realize.h"
+#include "attending/leaves_json.h"
+#include "common/rounded.h"
 
 namespace arrcoc::cli {
 
@@ -47,23 +49,9 @@ class OptionFlags {
 // Adds --max-megapixels and --page.
 std::shared_ptr<media::LoadOptions> add_load_flags(CLI::App& app);
 
-// Rounds to 4 decimals, so that printed numbers are the same on every machine.
-double rounded(double value);
 nlohmann::ordered_json to_json(const Map& map);
-// Leaves in pixels, times `scale` (whole numbers stay whole with a whole scale).
-template <class Number>
-nlohmann::ordered_json leaves_json(const Allocation& allocation, Number scale) {
-  auto out = nlohmann::ordered_json::array();
-  for (const Leaf& leaf : allocation.leaves) {
-    const Number side = static_cast<Number>(Geometry::side(leaf.level)) * scale;
-    out.push_back({{"x", leaf.col * side},
-                   {"y", leaf.row * side},
-                   {"size", side},
-                   {"level", leaf.level},
-                   {"relevance", rounded(leaf.relevance)}});
-  }
-  return out;
-}
+// Before long work whose result goes there. Error{io} when its folder is missing or closed.
+void require_writable(const std::string& path);
 std::string table(const std::vector<std::vector<std::string>>& rows);  // first row is the heading
 
 // done/total, rate and time left on standard error; silent when that is not a terminal.

@@ -1,9 +1,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -87,7 +90,11 @@ std::shared_ptr<media::LoadOptions> add_load_flags(CLI::App& app) {
   return load;
 }
 
-double rounded(double value) { return std::round(value * 1e4) / 1e4; }
+void require_writable(const std::string& path) {
+  const std::string folder = std::filesystem::absolute(path).parent_path().string();
+  if (::access(folder.c_str(), W_OK) != 0)
+    throw Error(ErrorCode::io, path + ": cannot write: " + std::strerror(errno));
+}
 
 nlohmann::ordered_json to_json(const Map& map) {
   nlohmann::ordered_json out;

@@ -33,7 +33,7 @@ ordered_json report(const Picture& picture, const Realization& r, const Options&
     out["canvas"] = {{"width", r.allocation.geometry.width},
                      {"height", r.allocation.geometry.height}};
   }
-  out["leaves"] = leaves_json(r.allocation, int64_t{1});
+  out["leaves"] = attending::leaves_json(r.allocation);
   if (!r.allocation.crops.empty()) {
     auto crops = ordered_json::array();
     for (const Crop& c : r.allocation.crops) {

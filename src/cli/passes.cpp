@@ -84,6 +84,7 @@ ordered_json outcome(const esper::Policy& policy, const std::vector<esper::Logge
 }
 
 void fit(const Passes& args) {
+  require_writable(args.fit);
   const auto answerer = answering::Answerer::load(args.model);
   Progress progress("logging passes", static_cast<size_t>(args.limit));
   const auto logged = log_passes(

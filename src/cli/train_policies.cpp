@@ -11,6 +11,7 @@ namespace arrcoc::cli {
 
 void train_policies(int questions, const std::string& out, bool json) {
   if (out.empty()) throw Error(ErrorCode::bad_argument, "--policies needs --out FILE");
+  require_writable(out);
   training::PolicyOptions options;
   options.questions = questions;
   Progress progress("looking", static_cast<size_t>(questions));

@@ -174,7 +174,7 @@ class Session {
                              ? shown_scale_
                              : static_cast<double>(frame.width()) / a.geometry.width;
     shown_scale_ = scale;
-    out["leaves"] = leaves_json(a, scale);
+    out["leaves"] = attending::leaves_json(a, scale);
     if (reply) out["answer"] = to_json(*reply);
     if (!step.notes.empty()) out["notes"] = step.notes;
     return out;

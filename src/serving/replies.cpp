@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include "arrcoc/media.h"
+#include "attending/leaves_json.h"
 #include "attending/regions.h"
 #include "serving/encoding.h"
 
@@ -12,8 +13,6 @@ namespace arrcoc::serving {
 namespace {
 
 constexpr int kBoxes = 4;
-
-double rounded(double value) { return std::round(value * 1e4) / 1e4; }
 
 ordered_json boxes_of(const Outcome& outcome) {
   auto out = ordered_json::array();
@@ -47,7 +46,7 @@ void add_pictures(ordered_json& out, const SeenPicture& seen, const Outcome& out
   const Picture& picture = seen.pyramid->picture();
   out["map"] = map_of(outcome.relevance.map);
   auto strips = ordered_json::array();
-  for (const Pass& pass : outcome.passes) strips.push_back(leaves_of(pass.allocation));
+  for (const Pass& pass : outcome.passes) strips.push_back(attending::leaves_json(pass.allocation));
   out["leaves"] = std::move(strips);
   out["homunculus"] = url(media::draw_homunculus(picture, outcome.allocation()));
 }
@@ -81,19 +80,6 @@ ordered_json to_json(const Usage& u) {
   return out;
 }
 
-ordered_json leaves_of(const Allocation& allocation) {
-  auto out = ordered_json::array();
-  for (const Leaf& leaf : allocation.leaves) {
-    const int64_t side = Geometry::side(leaf.level);
-    out.push_back({{"x", leaf.col * side},
-                   {"y", leaf.row * side},
-                   {"size", side},
-                   {"level", leaf.level},
-                   {"relevance", rounded(leaf.relevance)}});
-  }
-  return out;
-}
-
 ordered_json describe(const SeenPicture& seen, const Outcome& outcome, bool map) {
   ordered_json out = {{"width", seen.picture.width()}, {"height", seen.picture.height()},
                       {"kept", outcome.kept},          {"native", outcome.native},
@@ -117,7 +103,7 @@ ordered_json relevance_report(const SeenPicture& seen, const Outcome& outcome,
                       {"budget", outcome.budget.tokens},
                       {"budget_reason", outcome.budget.why},
                       {"image_tokens", {{"kept", outcome.kept}, {"native", outcome.native}}},
-                      {"leaves", leaves_of(outcome.allocation())},
+                      {"leaves", attending::leaves_json(outcome.allocation())},
                       {"map", map_of(outcome.relevance.map)},
                       {"boxes", boxes_of(outcome)},
                       {"weights",

@@ -21,7 +21,6 @@ ordered_json describe(const SeenPicture& seen, const Outcome& outcome, bool map)
 // /v1/relevance: the same with the whole map and the leaves.
 ordered_json relevance_report(const SeenPicture& seen, const Outcome& outcome,
                               const std::string& question, const std::string& policy, bool map);
-ordered_json leaves_of(const Allocation& allocation);
 
 ordered_json completion(const std::string& id, const std::string& model, const std::string& text,
                         const char* finish);

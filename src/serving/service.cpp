@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "arrcoc/media.h"
+#include "attending/leaves_json.h"
 #include "serving/api_error.h"
 #include "serving/encoding.h"
 #include "serving/images.h"
@@ -308,7 +309,7 @@ bool Service::account(const Asked& asked, const Answered& answered) {
   auto allocation = ordered_json::array();
   for (const auto& outcome : answered.outcomes) {
     e.budget += outcome->budget.tokens;
-    allocation.push_back(leaves_of(outcome->allocation()));
+    allocation.push_back(attending::leaves_json(outcome->allocation()));
   }
   e.allocation = dump(allocation);
   const double spent = std::chrono::duration<double>(Clock::now() - asked.start).count();

@@ -92,8 +92,12 @@ void install(const std::string& folder) {
     state.folder = folder;
     state.model.reset();
   }
-  if (std::ifstream in(fs::path(folder) / "policies.json"); in)
-    training::install_policies({std::istreambuf_iterator<char>(in), {}});
+  const fs::path policies = fs::path(folder) / "policies.json";
+  if (std::ifstream in(policies); in) try {
+      training::install_policies({std::istreambuf_iterator<char>(in), {}});
+    } catch (const Error& problem) {
+      throw Error(problem.code(), policies.string() + ": " + problem.what());
+    }
   registry<Scorer>().add("realizer", "coupling: the bundled network looks for what is asked",
                          [] { return std::make_unique<RealizerScorer>(installed()); });
   registry<Provider>().add("realizer-text", "where print is, by the bundled network",
