@@ -54,9 +54,10 @@ struct Scene {
 };
 
 struct Options {
-  int longest = 1024;      // longer side of ordinary pictures, at most (needles may be larger)
-  int questions = 8;       // per scene, at most
-  bool effects = true;     // noise, paper, shadow, skew, blur, JPEG artefacts ...
+  int longest = 1024;   // longer side of ordinary pictures, at most (needles may be larger)
+  int questions = 8;    // per scene, at most
+  bool effects = true;  // noise, paper, shadow, skew, blur, JPEG artefacts ...
+  float strange = 0;    // share of names and labels whose letters are in no list: read, not known
   bool held_back = false;  // the recipe variation of suite:unseen (fonts, layouts, cut-outs)
 };
 

@@ -260,6 +260,10 @@ void add_synth(CLI::App& app) {
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   sub->add_flag("--plain", s->plain, "no ageing, skew, noise or JPEG artefacts");
+  sub->add_option("--strange", s->options.strange,
+                  "share of names and labels with letters of no list: to be read, not known")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
   sub->add_flag("--held-back", s->options.held_back, "the recipe of suite:unseen");
   auto* stats = sub->add_option(
       "--stats", s->stats,

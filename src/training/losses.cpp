@@ -9,6 +9,7 @@ namespace {
 using at::Tensor;
 
 constexpr double kAnswerWeight = 12, kEvidenceWeight = 8;  // of positive cells, negatives have 1
+constexpr double kFirstWeight = 0.3;                       // of maps that choose rows
 constexpr double kEmptyWeight = 0.1;                       // of "no character in this slot"
 
 // Cross-entropy over symbols in which empty slots count little; ignored where labels are negative.
@@ -56,6 +57,9 @@ LookLosses look_losses(const tiny::RealizerNet& net, const tiny::Tensors& w,
   LookLosses out;
   Tensor inside = labels.inside.index_select(0, batch.pages);
   out.relevance = relevance_loss(judgement.relevance, labels.target, inside);
+  if (judgement.first.defined())
+    out.relevance =
+        out.relevance + kFirstWeight * relevance_loss(judgement.first, labels.target, inside);
   const int64_t p = features.cells.size(0), c = features.cells.size(3);
   const int64_t k = labels.cell_index.size(1);
   Tensor where = labels.cell_index.unsqueeze(2).expand({p, k, c});

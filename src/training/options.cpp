@@ -29,6 +29,7 @@ void each(Struct& o, const Visit& visit) {
   visit("small", o.small);
   visit("words", o.words);
   visit("mix", o.mix);
+  visit("strange", o.strange);
   visit("pictures", o.pictures);
   visit("questions", o.questions);
   visit("taught", o.taught);
@@ -81,6 +82,7 @@ void check(const Options& o) {
           "outcome is a share from 0 to 1, outcome_temperature is positive");
   require(o.outcome == 0 || (o.taught > 0 && o.questions % o.taught == 0 && o.questions > o.taught),
           "outcome compares several draws of a question: questions must be a multiple of taught");
+  require(o.strange >= 0 && o.strange <= 1, "strange is a share from 0 to 1");
   require(o.groups >= 1, "groups starts at 1");
   require(o.alternate >= 0, "alternate is a number of steps");
   double weights = 0;

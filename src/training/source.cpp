@@ -22,6 +22,8 @@ Report train(const Options& options, const std::function<void(const std::string&
     scenes::Options wanted;
     wanted.longest = small ? options.canvas / 2 : options.canvas;
     wanted.questions = 12;
+    Dice dice(seed, 11);
+    if (dice.chance(options.strange)) wanted.strange = dice.uniform(0.3F, 1);
     return options.mix.empty() ? scenes::make_mixed(*assets, seed, wanted)
                                : scenes::make(*assets, kind_of(options.mix, seed), seed, wanted);
   };

@@ -148,6 +148,7 @@ TEST_P(Evidence, TextOverlapsNeitherTextNorTheEdge) {
   for (int seed = 700; seed < 940; ++seed) {
     options.held_back = seed % 4 == 3;
     options.longest = seed % 3 == 2 ? 768 : 1024;
+    options.strange = seed % 2 == 1 ? 0.8F : 0.0F;
     const Scene scene = make(assets(), kind, seed, options);
     for (const Image& image : scene.images)
       for (size_t i = 0; i < image.texts.size(); ++i) {
@@ -166,7 +167,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Evidence,
                          testing::Values(Case{"documents", 14}, Case{"charts", 12},
                                          Case{"scenes", 10}, Case{"formulas", 4},
                                          Case{"objects", 4}, Case{"hard", 6}, Case{"clips", 4},
-                                         Case{"pairs", 5}),
+                                         Case{"pairs", 5}, Case{"records", 6}),
                          [](const auto& info) { return std::string(info.param.kind); });
 
 }  // namespace

@@ -41,6 +41,16 @@ Tensor repeat_rows(const Tensor& x, int64_t repeat) {
   return all.reshape(sizes);
 }
 
+// The rows with the strongest cells, in their order: logits [Q,rows,wide], masks of rows beyond the
+// picture [Q,rows] and of columns beyond it [Q,cols] -> [Q,kept].
+Tensor likeliest_rows(const Tensor& logits, const Tensor& outside, const Tensor& beyond,
+                      int64_t kept) {
+  const int64_t q = logits.size(0), rows = logits.size(1), cols = beyond.size(1);
+  Tensor cells = logits.view({q, rows, cols, -1}).amax(3) + beyond.unsqueeze(1);
+  Tensor best = cells.amax(2) + outside;
+  return std::get<0>(std::get<1>(best.topk(kept, 1)).sort(1));
+}
+
 }  // namespace
 
 Tensor relevance_of(const Tensor& logits) {
@@ -167,9 +177,21 @@ Judgement RealizerNet::judge(const Tensors& w, const PageFeatures& page, const T
   Tensor x = of_questions(page.words);
   Tensor row_mask = repeat_rows(of_questions(page.row_mask), rows);
   Tensor column_mask = repeat_rows(of_questions(page.column_mask), cols);
+  const int64_t kept = rows_kept(rows), wide = cols * (kWordWidth / kCellHeight);
+  Judgement out;
+  Tensor which;  // [q,kept] rows that go on
   for (size_t i = 0; i < ask_blocks_.size(); ++i) {
-    Tensor n = cross_norms_[i](w, x).view({q, rows * cols, d});
-    x = x + cross_[i](w, n, cross_[i].remember(w, asked), word_mask).view({q, rows, cols, d});
+    if (i == 1 && kept < rows) {
+      out.first = relevance_(w, final_(w, x)).view({q, rows, wide});
+      Tensor outside = column_mask.view({q, cols, rows}).select(1, 0);
+      Tensor beyond = row_mask.view({q, rows, cols}).select(1, 0);
+      which = likeliest_rows(out.first.detach(), outside, beyond, kept);
+      x = x.gather(1, which.view({q, kept, 1, 1}).expand({q, kept, cols, d}));
+      row_mask = repeat_rows(of_questions(page.row_mask), kept);
+      column_mask = repeat_rows(outside.gather(1, which).view({q, 1, 1, kept}), cols);
+    }
+    Tensor n = cross_norms_[i](w, x).view({q, -1, d});
+    x = x + cross_[i](w, n, cross_[i].remember(w, asked), word_mask).view(x.sizes());
     const auto part = [&block = ask_blocks_[i], row_mask, column_mask](const Tensors& w,
                                                                        const Tensor& x) {
       return block(w, x, row_mask, column_mask);
@@ -177,13 +199,15 @@ Judgement RealizerNet::judge(const Tensors& w, const PageFeatures& page, const T
     x = recompute_ ? recomputed(part, w, x) : part(w, x);
   }
   x = final_(w, x);
-  Judgement out;
-  out.relevance = relevance_(w, x).view({q, rows, cols * (kWordWidth / kCellHeight)});
+  out.relevance = relevance_(w, x).view({q, -1, wide});
+  if (which.defined())
+    out.relevance = out.first.scatter(1, which.unsqueeze(2).expand({q, kept, wide}), out.relevance);
   Tensor weight = real.to(type).unsqueeze(2);
   Tensor summary = (asked * weight).sum(1) / weight.sum(1).clamp_min(1);
   // The strongest cell of each channel, among cells of the picture.
-  Tensor outside = page.row_mask.view({-1, 1, cols, 1}) + page.column_mask.view({-1, rows, 1, 1});
-  Tensor peak = (x + of_questions(outside)).amax({1, 2});
+  Tensor outside = row_mask.view({q, -1, cols}).select(1, 0).view({q, 1, cols, 1}) +
+                   column_mask.view({q, cols, -1}).select(1, 0).view({q, -1, 1, 1});
+  Tensor peak = (x + outside).amax({1, 2});
   Tensor both = at::cat({summary, peak}, 1);
   out.tier = tier_(w, both);
   out.tensions = at::sigmoid(tensions_(w, both));

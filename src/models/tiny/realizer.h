@@ -7,6 +7,7 @@
 // cross-attention and spreads the match along rows and columns: values stand beside or below keys.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "arrcoc/tiny.h"
@@ -33,8 +34,14 @@ struct PageFeatures {
   Tensor column_mask;  // [P,1,1,H/16] additive, rows beyond the picture
 };
 
+// After the first question block only the likeliest rows of cells go on: they cost the most, and
+// no budget could pay for more of them in detail.
+inline constexpr int64_t kLeastRows = 32;
+inline int64_t rows_kept(int64_t rows) { return std::min(rows, std::max(kLeastRows, rows / 2)); }
+
 struct Judgement {
   Tensor relevance;  // [Q,H/16,W/16] logits
+  Tensor first;      // the same after the first block; undefined where all rows went on
   Tensor tier;       // [Q,kTiers] logits
   Tensor tensions;   // [Q,3] in [0,1]: compress, exploit, focus
 };

@@ -203,6 +203,11 @@ ChartData chart_data(Random& r, int series, int categories, float sum_to, bool y
     answers = &r.pick(answer_sets());
   d.series = *answers;
   if (static_cast<int>(d.series.size()) > series) d.series.resize(static_cast<size_t>(series));
+  if (r.strangeness > 0) {
+    if (!in_time)
+      for (std::string& name : d.categories) name = strange(r, name);
+    for (std::string& name : d.series) name = strange(r, name);
+  }
   d.percent = sum_to > 0 || r.chance(0.75F);
   d.decimals = sum_to <= 0 && r.chance(0.15F) ? 1 : 0;
   const float top = d.percent ? 97.0F : r.pick(std::vector<float>{60, 250, 900, 4800, 36000});

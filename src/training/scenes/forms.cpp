@@ -75,6 +75,8 @@ std::vector<Field> invent(Random& r) {
       {r.pick({"Tax Rate", "Commission", "Discount"}), std::to_string(r.between(1, 40)) + "%",
        true},
       {r.pick({"Subject", "Re", "Purpose"}), cap(topic(r))}};
+  for (Field& f : all)
+    if (r.strangeness > 0 && r.chance(0.5F)) f.key = strange(r, f.key);
   r.shuffle(all);
   return all;
 }

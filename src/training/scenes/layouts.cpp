@@ -5,8 +5,8 @@
 namespace arrcoc::scenes {
 
 const std::vector<std::string>& kinds() {
-  static const std::vector<std::string> list = {"documents", "charts", "scenes", "formulas",
-                                                "objects",   "hard",   "clips",  "pairs"};
+  static const std::vector<std::string> list = {
+      "documents", "charts", "scenes", "formulas", "objects", "hard", "clips", "pairs", "records"};
   return list;
 }
 
@@ -30,8 +30,10 @@ const std::vector<Layout>& layouts(const std::string& kind) {
       {moving_objects, 1.5F}, {moving_sign, 1}, {cut_clip, 0.7F}};
   static const std::vector<Layout> pairs = {
       {shelf_pair, 1}, {spot_difference, 1}, {document_pair, 1.5F}};
-  static const std::vector<Layout>* const all[] = {&documents, &charts, &scenes, &formulas,
-                                                   &objects,   &hard,   &clips,  &pairs};
+  static const std::vector<Layout> records = {
+      {boxed_form, 1.4F}, {agenda, 0.8F}, {report_page, 0.8F}};
+  static const std::vector<Layout>* const all[] = {
+      &documents, &charts, &scenes, &formulas, &objects, &hard, &clips, &pairs, &records};
   for (size_t i = 0; i < kinds().size(); ++i)
     if (kinds()[i] == kind) return *all[i];
   std::string known;
@@ -49,7 +51,8 @@ std::string mixed_kind(uint64_t seed) {
                                             14,  // objects
                                             6,   // hard
                                             1,   // clips
-                                            2};  // pairs
+                                            2,   // pairs
+                                            0};  // records: only where a config's mix asks
   Random r(seed * 0x2545F4914F6CDD1DULL + 7);
   return kinds()[r.weighted(shares)];
 }

@@ -30,6 +30,11 @@ Sheet id_card(Context& context);
 Sheet ticket(Context& context);
 Sheet nutrition_label(Context& context);
 
+// records
+Sheet boxed_form(Context& context);
+Sheet agenda(Context& context);
+Sheet report_page(Context& context);
+
 // charts
 Sheet bar_chart(Context& context);
 Sheet line_chart(Context& context);

@@ -93,6 +93,7 @@ namespace {
 Draft draft_worded(const Assets& assets, const std::string& kind, uint64_t seed,
                    const Options& options, int suppressed, uint64_t wording) {
   Random random(Random(seed ^ salt(kind)).next());
+  random.strangeness = options.strange;
   // Looks and questions have streams of their own, so that a scene without effects shows the same.
   Random looks = random.fork(1), words = random.fork(2);
   Context context{library(assets), options, random, suppressed};

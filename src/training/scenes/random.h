@@ -54,7 +54,13 @@ class Random {
     for (size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[next() % i]);
   }
   // An independent stream, so that adding draws in one part does not move the others.
-  Random fork(uint64_t salt) { return Random(next() ^ (salt * 0xD1B54A32D192ED03ULL)); }
+  Random fork(uint64_t salt) {
+    Random other(next() ^ (salt * 0xD1B54A32D192ED03ULL));
+    other.strangeness = strangeness;
+    return other;
+  }
+
+  float strangeness = 0;  // share of names that strange() changes (words.h)
 
  private:
   uint64_t state_;

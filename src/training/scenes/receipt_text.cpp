@@ -28,7 +28,7 @@ Bill invent_bill(Random& r) {
   for (int tries = 0; tries < 60 && static_cast<int>(b.items.size()) < count; ++tries) {
     const Good& good = r.pick(goods());
     ReceiptItem item;
-    item.name = good.name;
+    item.name = strange(r, good.name);
     if (std::find(used.begin(), used.end(), item.name) != used.end()) continue;
     used.push_back(item.name);
     item.code = digits(r, r.chance(0.5F) ? 7 : 13);

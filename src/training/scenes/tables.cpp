@@ -189,6 +189,18 @@ Sheet table_page(Context& c) {
       static_cast<size_t>(r.between(2, std::min<int>(5, static_cast<int>(columns.size())))));
   rows.resize(static_cast<size_t>(r.between(3, static_cast<int>(rows.size()))));
 
+  if (r.strangeness > 0) {
+    if (r.chance(0.5F)) {  // longer than any list here
+      rows.clear();
+      for (int i = r.between(8, 22); i > 0; --i) {
+        const std::string row = r.chance(0.5F) ? surname(r) : strange(r, r.pick(countries()));
+        if (std::find(rows.begin(), rows.end(), row) == rows.end()) rows.push_back(row);
+      }
+    }
+    for (std::string& row : rows) row = strange(r, row);
+    for (std::string& name : columns) name = strange(r, name);
+  }
+
   const float margin = c.px(r.real(30, 90));
   float y = c.px(r.real(40, 110));
   if (r.chance(0.35F)) {

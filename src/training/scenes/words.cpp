@@ -252,8 +252,28 @@ std::string money(int cents, bool thousands) {
   return cents < 0 ? "-" + text : text;
 }
 
-std::string given_name(Random& r) { return r.pick(kGiven); }
-std::string surname(Random& r) { return r.pick(kSurname); }
+std::string strange(Random& r, const std::string& text) {
+  if (r.strangeness <= 0 || !r.chance(r.strangeness)) return text;
+  static const std::string vowels = "aeiouy", consonants = "bcdfghjklmnpqrstvwxz";
+  const float change = r.chance(0.5F) ? 0.25F : 1.0F;  // a few letters, or a new word
+  const bool unspeakable = r.chance(0.15F);
+  std::string out = text;
+  for (char& c : out) {
+    const bool high = c >= 'A' && c <= 'Z';
+    if ((!high && (c < 'a' || c > 'z')) || !r.chance(change)) continue;
+    const char plain = static_cast<char>(high ? c + 32 : c);
+    const bool vowel = vowels.find(plain) != std::string::npos;
+    const std::string& from = unspeakable ? (r.chance(0.2F) ? vowels : consonants)
+                              : vowel     ? vowels
+                                          : consonants;
+    const char other = from[r.next() % from.size()];
+    c = static_cast<char>(high ? other - 32 : other);
+  }
+  return out;
+}
+
+std::string given_name(Random& r) { return strange(r, r.pick(kGiven)); }
+std::string surname(Random& r) { return strange(r, r.pick(kSurname)); }
 
 std::string person(Random& r) {
   std::string name = given_name(r) + " ";
@@ -281,6 +301,7 @@ std::string company(Random& r, Land land) {
     default:
       name = r.pick(kSurname) + " " + r.pick({"Brothers", "Associates", "Industries", "Group"});
   }
+  name = strange(r, name);
   if (r.chance(0.7F)) {
     if (land == Land::malaysia)
       name += r.pick({" Sdn Bhd", " Sdn. Bhd.", " (M) Sdn Bhd", " S/B"});
@@ -314,6 +335,7 @@ std::string shop(Random& r, Land land) {
       name = r.pick({"KEDAI ", "RESTORAN ", "PASARAYA ", "SYARIKAT ", "THE "}) + coined(r) + " " +
              r.pick(kNoun);
   }
+  name = strange(r, name);
   if (land == Land::malaysia && r.chance(0.6F))
     name += r.pick({" SDN BHD", " SDN. BHD.", " S/B", " ENTERPRISE"});
   return upper(name);
@@ -324,40 +346,42 @@ std::string street(Random& r, Land land) {
   switch (land) {
     case Land::malaysia:
       return (r.chance(0.5F) ? "NO. " : "LOT ") + number + (r.chance(0.3F) ? "-A, " : ", ") +
-             r.pick(kRoadMy) + " " + r.pick(kRoadNameMy) + " " + std::to_string(r.between(1, 30)) +
+             r.pick(kRoadMy) + " " + strange(r, r.pick(kRoadNameMy)) + " " +
+             std::to_string(r.between(1, 30)) +
              (r.chance(0.4F) ? "/" + std::to_string(r.between(1, 12)) : "");
     case Land::us:
-      return number + " " + r.pick(kStreetUs);
+      return number + " " + strange(r, r.pick(kStreetUs));
     case Land::uk:
-      return number + " " + r.pick(kSurname) + " " + r.pick({"Road", "Lane", "Close", "Terrace"});
+      return number + " " + strange(r, r.pick(kSurname)) + " " +
+             r.pick({"Road", "Lane", "Close", "Terrace"});
     default:
-      return r.pick(kSurname) + r.pick({"straße ", "weg ", "laan ", "gasse "}) + number;
+      return strange(r, r.pick(kSurname)) + r.pick({"straße ", "weg ", "laan ", "gasse "}) + number;
   }
 }
 
 std::string city(Random& r, Land land) {
   switch (land) {
     case Land::malaysia:
-      return r.pick(kCityMy);
+      return strange(r, r.pick(kCityMy));
     case Land::us:
-      return r.pick(kCityUs);
+      return strange(r, r.pick(kCityUs));
     case Land::uk:
-      return r.pick(kCityUk);
+      return strange(r, r.pick(kCityUk));
     default:
-      return r.pick(kCityEu);
+      return strange(r, r.pick(kCityEu));
   }
 }
 
 std::string city_line(Random& r, Land land) {
   switch (land) {
     case Land::malaysia:
-      return digits(r, 5) + " " + r.pick(kCityMy);
+      return digits(r, 5) + " " + strange(r, r.pick(kCityMy));
     case Land::us:
-      return r.pick(kCityUs) + ", " + r.pick(kStateUs) + " " + digits(r, 5);
+      return strange(r, r.pick(kCityUs)) + ", " + r.pick(kStateUs) + " " + digits(r, 5);
     case Land::uk:
-      return r.pick(kCityUk) + " " + pattern(r, "@@# #@@");
+      return strange(r, r.pick(kCityUk)) + " " + pattern(r, "@@# #@@");
     default:
-      return digits(r, 5) + " " + r.pick(kCityEu);
+      return digits(r, 5) + " " + strange(r, r.pick(kCityEu));
   }
 }
 

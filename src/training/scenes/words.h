@@ -32,6 +32,10 @@ std::string pattern(Random& r, const std::string& form);  // # digit, @ letter, 
 std::string money(int cents, bool thousands = false);     // 1234.50 or 1,234.50
 std::string grouped(long value);                          // 12,345
 
+// With r.strangeness a word of the same look that stands in no list here, so that it must be read
+// and cannot be guessed; else the text itself, and nothing is drawn.
+std::string strange(Random& r, const std::string& text);
+
 std::string given_name(Random& r);
 std::string surname(Random& r);
 std::string person(Random& r);  // with or without initial and title

@@ -139,7 +139,7 @@ std::string topic(Random& r) {
                                                 "drug trafficking",
                                                 "mobile phones",
                                                 "streaming services"};
-  return r.pick(list);
+  return strange(r, r.pick(list));
 }
 
 }  // namespace arrcoc::scenes
