@@ -6,7 +6,7 @@ list(REMOVE_ITEM targets arrcoc_cli)
 install(TARGETS ${targets} EXPORT arrcoc ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/arrcoc ${CMAKE_BINARY_DIR}/generated/arrcoc
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
-install(DIRECTORY models/tiny DESTINATION ${CMAKE_INSTALL_DATADIR}/arrcoc/models OPTIONAL)
+install(DIRECTORY models/tiny models/baselines DESTINATION ${CMAKE_INSTALL_DATADIR}/arrcoc/models OPTIONAL)
 install(EXPORT arrcoc NAMESPACE arrcoc:: FILE arrcocTargets.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/arrcoc)
 install(DIRECTORY assets/ DESTINATION ${CMAKE_INSTALL_DATADIR}/arrcoc/assets)

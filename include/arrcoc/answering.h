@@ -56,6 +56,7 @@ struct AskOptions {
   // resize    the whole picture shrunk to the budget
   // slices    an overview and slices of the picture (LLaVA-UHD)
   // tome, visionzip, fastv, cdpruner: every patch is encoded, a Reducer leaves the budget
+  // qformer   every patch is encoded, 64 learned queries are what is left, whatever the budget
   // random, breadth-first, uniform: without any relevance
   // reader, lexical, ...: a policy of arrcoc::policies()
   // top-k, diverse, ...: the network's map, another allocator

@@ -36,6 +36,7 @@ inline constexpr int kGlyphSlots = 4;     // characters that one level-0 patch m
 inline constexpr int kCellSlots = 3;      // characters that one 16x8 realizer cell may name
 inline constexpr int kTiers = 5;          // 64, 128, 256, 384, 400 tokens
 inline constexpr int kTierTokens[kTiers] = {64, 128, 256, 384, 400};
+inline constexpr int kQueries = 64;  // learned queries of the baseline `qformer`
 
 // Widths and depths of both networks. Weights carry it in config.json; loading refuses others.
 struct Shape {
@@ -107,6 +108,9 @@ struct Reading {
   std::string question;
   const Reducer* reducer = nullptr;  // takes tokens away inside the encoder; must outlive the call
   int keep = 0;                      // tokens that a reducer leaves at most
+  // Learned queries look at the tokens, and the answer is read from those kQueries alone; focus is
+  // theirs. Readings of one call that point to the same tokens share them.
+  bool queries = false;
 };
 
 // Both networks with their weights, fp32 on the CPU. Immutable but for a small memory of pages
@@ -122,6 +126,11 @@ class TinyModel {
   int64_t parameters() const;
   // Tells weights apart: of the tensors that decide last (the writer's symbols, the tier head).
   uint64_t fingerprint() const;
+
+  // Reads the learned queries of Reading::queries from ../baselines/qformer beside the model's
+  // folder, once. Error{not_found} when there are none, Error{bad_weights} when they do not fit the
+  // shape or were trained with another answerer.
+  void need_queries() const;
 
   // frame: the picture as [3,h,w] floats, see frame_of. Page features are computed once per
   // picture (by Picture::hash) and frame size.

@@ -136,6 +136,16 @@ class Batch {
         seen.allocation.budget = left;
         break;
       }
+      case Source::queries:  // the same for every question
+        if (i == 0) {
+          model_.need_queries();
+          seen = take_all(pyramid);
+          seen.allocation.allocator = options_.policy;
+          seen.allocation.budget = budget(i, flat());
+        } else {
+          seen.allocation = seen_[0].allocation;
+        }
+        return;
       case Source::pipeline: {
         Options look = options_.look;
         look.allocate = allocate;
@@ -201,7 +211,8 @@ class Batch {
   template <class Take>
   void read(const std::vector<size_t>& which, const Take& take) {
     std::vector<int64_t> lengths;
-    for (size_t i : which) lengths.push_back(seen_[i].tokens.size());
+    const bool queries = source_ == Source::queries;
+    for (size_t i : which) lengths.push_back(queries ? tiny::kQueries : seen_[i].tokens.size());
     lap("realizing");
     const std::unique_ptr<Reducer> reducer =
         source_ == Source::reducer ? registry<Reducer>().make(options_.policy) : nullptr;
@@ -209,8 +220,9 @@ class Batch {
       std::vector<tiny::Reading> readings;
       for (size_t& i : group) {
         i = which[i];
-        readings.push_back({&seen_[i].tokens, page_.pyramid->geometry(), replies_[i].query.text,
-                            reducer.get(), seen_[i].allocation.budget.tokens});
+        readings.push_back({&seen_[queries ? 0 : i].tokens, page_.pyramid->geometry(),
+                            replies_[i].query.text, reducer.get(),
+                            seen_[i].allocation.budget.tokens, queries});
       }
       std::vector<tiny::Answer> answers = model_.answer(readings);
       for (size_t k = 0; k < group.size(); ++k) take(group[k], answers[k]);
@@ -286,18 +298,19 @@ class Batch {
       for (int64_t k : answer.kept) left.push_back(seen.allocation.leaves[static_cast<size_t>(k)]);
       seen.allocation.leaves = std::move(left);
     }
+    if (source_ == Source::queries) seen.allocation.leaves.clear();  // a query lies nowhere
     reply.answer = answer.text;
     reply.probabilities = answer.probabilities;
     reply.likelihood = answer.confidence;
     reply.confidence = calibrated(calibration_, reply.likelihood);
     reply.unsure = reply.confidence < options_.threshold.value_or(calibration_.threshold);
-    if (!answer.text.empty() && answer.text != "none")
+    if (!answer.text.empty() && answer.text != "none" && source_ != Source::queries)
       reply.box = answer_box(seen.allocation, answer.focus);
     const Geometry& g = seen.allocation.geometry;
     if (reply.box)
       reply.box = scaled(*reply.box, static_cast<double>(picture_.width()) / g.width,
                          static_cast<double>(picture_.height()) / g.height);
-    reply.tokens = seen.allocation.tokens();
+    reply.tokens = source_ == Source::queries ? tiny::kQueries : seen.allocation.tokens();
     reply.native_tokens = page_.pyramid->geometry().native_tokens();
     reply.fallbacks = std::move(seen.fallbacks);
     if (answer.shortened)

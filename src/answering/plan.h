@@ -14,11 +14,12 @@ enum class Source {
   resize,    // the picture shrunk to the budget
   slices,    // an overview and slices of the picture, each shrunk to its share of the budget
   reducer,   // every patch of level 0, most of them taken away inside the encoder
+  queries,   // every patch of level 0, seen by learned queries only
 };
 Source source_of(const std::string& policy);
 
-// What a fixed rule gives whatever was asked for: native all patches, fixed-16x 256 tokens,
-// fixed-tiers a tier by the question's words. "" for policies that keep the budget.
+// What a fixed rule gives whatever was asked for: native all patches, fixed-16x 256 tokens, qformer
+// its queries, fixed-tiers a tier by the question's words. "" for policies that keep the budget.
 std::string own_budget(const std::string& policy);
 
 // True where the encoder pays for every native patch, so that a question takes seconds.

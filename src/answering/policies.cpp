@@ -30,6 +30,8 @@ constexpr Named kOwn[] = {
      Source::slices, ""},
     {"fixed-tiers", "the network's map; 64 to 400 tokens by the question's words alone",
      Source::network, "quadtree"},
+    {"qformer", "64 learned queries look at every patch, the writer sees only them (BLIP-2)",
+     Source::queries, ""},
     {"random", "splits drawn at random, no relevance", Source::nothing, "random"},
     {"breadth-first", "split evenly, coarse to fine, no relevance", Source::nothing,
      "breadth-first"},
@@ -64,12 +66,13 @@ Source source_of(const std::string& policy) {
 std::string own_budget(const std::string& policy) {
   if (policy == "native") return "native";
   if (policy == "fixed-16x") return "256";
+  if (policy == "qformer") return std::to_string(tiny::kQueries);
   return policy == "fixed-tiers" ? "tiers" : "";
 }
 
 bool encodes_all(const std::string& policy) {
   const Source source = source_of(policy);
-  return source == Source::native || source == Source::reducer;
+  return source == Source::native || source == Source::reducer || source == Source::queries;
 }
 
 esper::Rules passes_rules() {

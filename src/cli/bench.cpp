@@ -30,14 +30,29 @@ struct Bench {
   std::string suites;
   std::string policies =
       "realized,oracle,resize,random,breadth-first,saliency,reader,diverse,slices,fixed-16x,"
-      "fixed-tiers,native,tome,visionzip,fastv,cdpruner";
+      "fixed-tiers,native,tome,visionzip,fastv,cdpruner,five-paths,qformer";
   std::vector<std::string> data;
   std::string budgets = "64,100,160,256,400";
   std::string out;
   int limit = 0, native_limit = 10;
   double native_megapixels = 1;
+  bool chosen = false;  // policies were named
   bool quick = false, speed = false, growth = false, ablation = false, json = false;
 };
+
+// Learned queries may be missing or belong to other weights; then everything else is compared.
+std::string without_missing(const std::string& policies, const answering::Answerer& model) {
+  try {
+    model.model().need_queries();
+    return policies;
+  } catch (const Error& problem) {
+    std::cerr << "bench: without qformer: " << problem.what() << "\n";
+  }
+  std::string out;
+  for (const std::string& name : split_names(policies))
+    if (name != "qformer") out += (out.empty() ? "" : ",") + name;
+  return out;
+}
 
 struct Changed {
   const char* name;
@@ -240,8 +255,9 @@ void bench(const Bench& given_args, const OptionFlags& flags) {
   json given = flags.given();
   given.erase("policy");
   BenchReport report;
-  report.cells = cells_of(args, given);
   const auto model = answerer();
+  if (!args.chosen) args.policies = without_missing(args.policies, *model);
+  report.cells = cells_of(args, given);
   report.parameters = static_cast<double>(model->model().parameters());
   report.settings = {{"suites", args.suites},     {"data", args.data},
                      {"policies", args.policies}, {"budgets", args.budgets},
@@ -272,8 +288,9 @@ void add_bench(CLI::App& app) {
   auto args = std::make_shared<Bench>();
   sub->add_option("--suite", args->suites, "fixed suites: documents,charts,...,unseen");
   sub->add_option("--data", args->data, "folder with items.jsonl and pictures; may be repeated");
-  sub->add_option("--policies", args->policies, "policies of arrcoc ask, and oracle")
-      ->capture_default_str();
+  CLI::Option* policies =
+      sub->add_option("--policies", args->policies, "policies of arrcoc ask, and oracle")
+          ->capture_default_str();
   sub->add_option("--budgets", args->budgets, "tokens, auto, or auto:LOW-HIGH")
       ->capture_default_str();
   sub->add_option("--out", args->out, "folder of the report; a stopped run goes on there");
@@ -293,7 +310,10 @@ void add_bench(CLI::App& app) {
   sub->add_flag("--speed", args->speed, "adaptive against native at 1024x1024, nothing else");
   sub->add_flag("--json", args->json, "print as JSON");
   const OptionFlags flags(*sub);
-  sub->callback([args, flags] { bench(*args, flags); });
+  sub->callback([args, flags, policies] {
+    args->chosen = policies->count() > 0;
+    bench(*args, flags);
+  });
 }
 
 }  // namespace arrcoc::cli

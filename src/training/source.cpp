@@ -1,5 +1,6 @@
+#include "training/source.h"
+
 #include "arrcoc/scenes.h"
-#include "arrcoc/training.h"
 #include "training/dice.h"
 
 namespace arrcoc::training {
@@ -16,18 +17,22 @@ std::string kind_of(const std::map<std::string, double>& mix, uint64_t seed) {
 
 }  // namespace
 
-Report train(const Options& options, const std::function<void(const std::string&)>& say) {
+SceneSource scene_source(const Options& options) {
   const auto assets = scenes::Assets::load(options.assets);
-  const SceneSource source = [assets, &options](uint64_t seed, bool small) {
+  return [assets, canvas = options.canvas, mix = options.mix, strange = options.strange](
+             uint64_t seed, bool small) {
     scenes::Options wanted;
-    wanted.longest = small ? options.canvas / 2 : options.canvas;
+    wanted.longest = small ? canvas / 2 : canvas;
     wanted.questions = 12;
     Dice dice(seed, 11);
-    if (dice.chance(options.strange)) wanted.strange = dice.uniform(0.3F, 1);
-    return options.mix.empty() ? scenes::make_mixed(*assets, seed, wanted)
-                               : scenes::make(*assets, kind_of(options.mix, seed), seed, wanted);
+    if (dice.chance(strange)) wanted.strange = dice.uniform(0.3F, 1);
+    return mix.empty() ? scenes::make_mixed(*assets, seed, wanted)
+                       : scenes::make(*assets, kind_of(mix, seed), seed, wanted);
   };
-  return train(options, source, say);
+}
+
+Report train(const Options& options, const std::function<void(const std::string&)>& say) {
+  return train(options, scene_source(options), say);
 }
 
 }  // namespace arrcoc::training

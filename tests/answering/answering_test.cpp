@@ -16,6 +16,7 @@
 #include "arrcoc/error.h"
 #include "models/tiny/files.h"
 #include "models/tiny/layers.h"
+#include "models/tiny/query_former.h"
 
 namespace arrcoc::answering {
 namespace {
@@ -30,11 +31,16 @@ std::string weights_folder() {
     const tiny::Shape shape = tiny::shape_from_json(
         R"({"width":64,"heads":2,"encoder_layers":2,"decoder_layers":2,"mlp":128,"stem":8,"cell":32,
             "page":32,"page_layers":1,"ask":32,"ask_layers":1,"question_layers":1})");
-    tiny::save_bundle(base.string(),
-                      {shape, tiny::RealizerNet(shape).layout().initial(1),
-                       tiny::Answerer(shape).layout().initial(2)},
-                      "t");
-    return base.string();
+    const tiny::Answerer answerer(shape);
+    const tiny::Tensors weights = answerer.layout().initial(2);
+    const std::string model = (base / "tiny").string();
+    tiny::save_bundle(model, {shape, tiny::RealizerNet(shape).layout().initial(1), weights}, "t");
+    // Learned queries, of the weights as they come back from the file.
+    tiny::save_queries(tiny::queries_folder(model), shape,
+                       {tiny::QueryFormer(shape).layout().initial(3),
+                        tiny::answerer_tag(answerer, tiny::load_bundle(model).answerer)},
+                       {});
+    return model;
   }();
   return folder;
 }
@@ -133,6 +139,33 @@ TEST(Ask, ReducersEncodeEveryPatchAndLeaveTheBudget) {
     EXPECT_NEAR(all.probabilities[0], whole.probabilities[0], 1e-6) << policy;
     EXPECT_EQ(all.allocation.leaves, whole.allocation.leaves) << policy;
   }
+}
+
+TEST(Ask, QformerGivesTheWriterAsManyTokensWhateverWasAsked) {
+  // The budget, the picture and the question have no say.
+  for (const auto& [width, height] : {std::pair{400, 300}, std::pair{48, 32}}) {
+    const Picture picture = noise(width, height);
+    for (int budget : {16, 300}) {
+      const auto replies =
+          answerer()->ask(picture, {{"how many?", {}, {}}, {"what is written there?", {}, {}}},
+                          with_budget("qformer", budget));
+      for (const Reply& reply : replies) {
+        EXPECT_EQ(reply.tokens, tiny::kQueries);
+        EXPECT_TRUE(reply.allocation.leaves.empty());
+        EXPECT_FALSE(reply.box);
+      }
+    }
+  }
+  // Every patch is encoded, once for all questions of the picture.
+  const Picture picture = noise(400, 300);
+  const auto products = [&](const std::string& policy, size_t questions) {
+    const FlopCounter counter;
+    answerer()->ask(picture, std::vector<Inquiry>(questions, {"how many?", {}, {}}),
+                    with_budget(policy, 64));
+    return counter.flops();
+  };
+  EXPECT_GT(products("qformer", 1), 3 * products("resize", 1));
+  EXPECT_LT(products("qformer", 4), 3 * products("qformer", 1));
 }
 
 TEST(Ask, SlicesFollowTheAspectRatioAndShareTheBudget) {

@@ -74,7 +74,7 @@ Answerer::Answerer(const Shape& shape) : shape_(shape) {
 
 Tensor Answerer::embed(const Tensors& w, const Look& look, const Tensor& where,
                        at::ScalarType type) const {
-  const int64_t n = look.patches.size(1), t = look.question.size(1);
+  const int64_t n = look.patches.size(1);
   Tensor wide = look.patches.view({look.patches.size(0), n, kWide, kWide, 3});
   Tensor pixels = wide.narrow(2, kMargin, kPatch)
                       .narrow(3, kMargin, kPatch)
@@ -90,8 +90,41 @@ Tensor Answerer::embed(const Tensors& w, const Look& look, const Tensor& where,
              at::linear((around - mean) / deviation, w[ring_]);
   h = h + patch2_(w, at::gelu(h));
   h = h + place_(w, where);
-  Tensor asked = at::embedding(w[symbols_], look.question) + w[question_places_].narrow(0, 0, t);
-  return at::cat({h, asked}, 1);
+  return at::cat({h, embed_question(w, look.question)}, 1);
+}
+
+Tensor Answerer::embed_question(const Tensors& w, const Tensor& question) const {
+  return at::embedding(w[symbols_], question) + w[question_places_].narrow(0, 0, question.size(1));
+}
+
+Tensor Answerer::through_layers(const Tensors& w, Tensor x, const Tensor& mask) const {
+  for (const Layer& layer : layers_) {
+    const auto part = [&layer, mask](const Tensors& w, const Tensor& x) {
+      return layer(w, x, mask);
+    };
+    x = recompute_ ? recomputed(part, w, x) : part(w, x);
+  }
+  return x;
+}
+
+Tensor Answerer::encode_picture(const Tensors& w, const Look& look, at::ScalarType type,
+                                Tensor& mask) const {
+  Look alone = look;
+  alone.question = at::zeros({look.patches.size(0), 0}, look.patches.options().dtype(at::kLong));
+  mask = additive_mask(look.real, type);
+  return through_layers(w, embed(w, alone, place_features(look).to(type), type), mask);
+}
+
+Memory Answerer::encode_given(const Tensors& w, const Tensor& given, const Tensor& question,
+                              bool adapter) const {
+  const int64_t q = given.size(0), n = given.size(1);
+  const Tensor real =
+      at::cat({at::ones({q, n}, question.options().dtype(at::kBool)), question.ne(kPad)}, 1);
+  const Tensor mask = additive_mask(real, given.scalar_type());
+  const Tensor x = through_layers(w, at::cat({given, embed_question(w, question)}, 1), mask);
+  if (!adapter)
+    return {memory_norm_(w, x), mask, at::ones({q, n}, given.options().dtype(at::kFloat))};
+  return adapt(w, x, at::zeros({q, n, kPlace}, given.options()), mask);
 }
 
 Memory Answerer::encode(const Tensors& w, const Look& look, at::ScalarType type,
@@ -100,12 +133,7 @@ Memory Answerer::encode(const Tensors& w, const Look& look, at::ScalarType type,
   Tensor x = embed(w, look, where, type);
   Tensor real = at::cat({look.real, look.question.ne(kPad)}, 1);
   Tensor mask = additive_mask(real, type);
-  for (const Layer& layer : layers_) {
-    const auto part = [&layer, mask](const Tensors& w, const Tensor& x) {
-      return layer(w, x, mask);
-    };
-    x = recompute_ ? recomputed(part, w, x) : part(w, x);
-  }
+  x = through_layers(w, x, mask);
   if (!adapter) return {memory_norm_(w, x), mask, at::ones_like(look.scale)};
   return adapt(w, x, where, mask);
 }

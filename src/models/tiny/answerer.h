@@ -42,6 +42,13 @@ class Answerer {
   // tokens; flow says which. Pads of the question are left out of the memory.
   Memory encode_fewer(const Tensors& w, const Look& look, const Reducer& reducer, int64_t budget,
                       Flow& flow, bool adapter = true) const;
+  // The two halves of a Q-Former (query_former.h): states of the tokens when there is no question,
+  // [Q,N,width], `mask` becomes theirs; and states [Q,n,width] in the place of embedded tokens,
+  // without any place, read together with a question [Q,T].
+  Tensor encode_picture(const Tensors& w, const Look& look, at::ScalarType type,
+                        Tensor& mask) const;
+  Memory encode_given(const Tensors& w, const Tensor& given, const Tensor& question,
+                      bool adapter = true) const;
   // Logits of the characters in each token, [Q,n,kGlyphSlots,kSymbols] for states [Q,n,width].
   Tensor glyphs(const Tensors& w, const Tensor& states) const;
   // Teacher forcing: previous symbols [Q,L] (kEnd first) -> logits [Q,L,kSymbols].
@@ -66,6 +73,8 @@ class Answerer {
     Mlp mlp;
   };
 
+  Tensor embed_question(const Tensors& w, const Tensor& question) const;  // [Q,T,width]
+  Tensor through_layers(const Tensors& w, Tensor x, const Tensor& mask) const;
   // Tokens and characters before the first layer, [Q,N+T,width]; where: place_features.
   Tensor embed(const Tensors& w, const Look& look, const Tensor& where, at::ScalarType type) const;
   Memory adapt(const Tensors& w, const Tensor& x, const Tensor& where, const Tensor& mask) const;

@@ -78,12 +78,53 @@ int64_t TinyModel::bytes(const SeenPage& page) {
   return sum;
 }
 
+const Tensors& TinyModel::State::query_weights() {
+  const std::scoped_lock lock(query_mutex);
+  if (!query_tensors.empty()) return query_tensors;
+  const std::string from = queries_folder(folder);
+  const std::string again =
+      "; train them with arrcoc_train --qformer " + from + " --init " + folder;
+  QueryWeights read;
+  try {
+    read = load_queries(from, weights.shape);
+  } catch (const Error& problem) {
+    if (problem.code() != ErrorCode::not_found) throw;
+    throw Error(ErrorCode::not_found, "no learned queries in " + from + again);
+  }
+  if (read.answerer != answerer_tag(answerer, weights.answerer))
+    throw Error(ErrorCode::bad_weights,
+                "the learned queries in " + from + " belong to other weights" + again);
+  query_tensors = std::move(read.tensors);
+  return query_tensors;
+}
+
+void TinyModel::need_queries() const { state_->query_weights(); }
+
+Tensor TinyModel::State::seen_by_queries(const std::vector<Reading>& readings) {
+  const Tensors& own = query_weights();
+  std::vector<Tensor> seen;
+  for (size_t i = 0; i < readings.size(); ++i) {
+    if (i > 0 && readings[i].tokens == readings[i - 1].tokens) {
+      seen.push_back(seen.back());
+      continue;
+    }
+    std::vector<bool> ignored;
+    const std::vector<Reading> one{readings[i]};
+    Tensor mask;
+    const Tensor states = answerer.encode_picture(
+        weights.answerer, look_of(one, packed_of(one), ignored), at::kFloat, mask);
+    seen.push_back(query_former(own, states, mask));
+  }
+  return at::cat(seen);
+}
+
 std::vector<Answer> TinyModel::answer(
     const std::vector<Reading>& readings,
     const std::function<void(size_t, const std::string&)>& on_text) const {
   if (readings.empty()) return {};
   at::NoGradGuard no_grad;
   const bool reduced = readings.front().reducer != nullptr;
+  const bool queried = readings.front().queries;
   if (reduced && readings.size() > 1) {  // what is taken away differs from question to question
     std::vector<Answer> answers;
     for (size_t i = 0; i < readings.size(); ++i)
@@ -92,14 +133,26 @@ std::vector<Answer> TinyModel::answer(
                         }).front());
     return answers;
   }
-  const PackedTokens packed = packed_of(readings);
   std::vector<bool> shortened;
-  Look look = look_of(readings, packed, shortened);
   std::vector<Answer> answers(readings.size());
   const Tensors& w = state_->weights.answerer;
   const Answerer& net = state_->answerer;
-  std::vector<int64_t> lengths = packed.lengths;
+  Look look;
+  Tensor given;
+  std::vector<int64_t> lengths;
+  if (queried) {
+    std::vector<std::string> questions;
+    for (const Reading& reading : readings) questions.push_back(reading.question);
+    look.question = symbols_tensor(questions, &shortened);
+    given = state_->seen_by_queries(readings);
+    lengths.assign(readings.size(), kQueries);
+  } else {
+    const PackedTokens packed = packed_of(readings);
+    look = look_of(readings, packed, shortened);
+    lengths = packed.lengths;
+  }
   const auto encode = [&](bool adapter) {
+    if (queried) return net.encode_given(w, given, look.question, adapter);
     if (!reduced) return net.encode(w, look, at::kFloat, adapter);
     Flow flow;
     const Reading& one = readings.front();

@@ -160,6 +160,8 @@ bool only_for_training(const std::string& name) {
   return name.rfind("realizer.glyph.", 0) == 0 || name.rfind("answerer.glyph.", 0) == 0;
 }
 
+}  // namespace
+
 Tensor read_tensor(const WeightFile& weights, const std::string& name, const TensorSpec& spec,
                    size_t& used) {
   if (only_for_training(name) && !weights.has(name)) return at::zeros(spec.shape, at::kFloat);
@@ -174,7 +176,21 @@ Tensor read_tensor(const WeightFile& weights, const std::string& name, const Ten
   return stored.mul_(per_row(scale, stored));
 }
 
-}  // namespace
+void add_int8(std::vector<Named>& into, const std::string& name, const Tensor& tensor) {
+  Tensor w = tensor.to(at::kCPU, at::kFloat).contiguous();
+  if (w.dim() < 2) {
+    into.emplace_back(name, w.to(at::kBFloat16));
+    return;
+  }
+  // Scales are bf16, rounded up, so that the largest weight of a row still fits: steps are at
+  // most 1.2 % wider than they had to be.
+  Tensor scale =
+      w.flatten(1).abs().amax(1).div(127).mul(1 + 1.0 / 128).to(at::kBFloat16).to(at::kFloat);
+  // A row of zeros stays zeros whatever its scale.
+  Tensor q = w.div(per_row(scale.clamp_min(1e-30), w)).round().clamp(-127, 127).to(at::kChar);
+  into.emplace_back(name, q);
+  into.emplace_back(name + kScale, scale.to(at::kBFloat16));
+}
 
 void save_bundle(const std::string& folder, const Bundle& bundle, const std::string& tag) {
   fs::create_directories(folder);
@@ -190,20 +206,7 @@ void save_bundle_int8(const std::string& folder, const Bundle& bundle) {
   fs::create_directories(folder);
   std::vector<Named> tensors;
   each_tensor(bundle, [&](const std::string& name, const Tensor& t) {
-    if (only_for_training(name)) return;
-    Tensor w = t.to(at::kCPU, at::kFloat).contiguous();
-    if (w.dim() < 2) {
-      tensors.emplace_back(name, w.to(at::kBFloat16));
-      return;
-    }
-    // Scales are bf16, rounded up, so that the largest weight of a row still fits: steps are at
-    // most 1.2 % wider than they had to be.
-    Tensor scale =
-        w.flatten(1).abs().amax(1).div(127).mul(1 + 1.0 / 128).to(at::kBFloat16).to(at::kFloat);
-    // A row of zeros stays zeros whatever its scale.
-    Tensor q = w.div(per_row(scale.clamp_min(1e-30), w)).round().clamp(-127, 127).to(at::kChar);
-    tensors.emplace_back(name, q);
-    tensors.emplace_back(name + kScale, scale.to(at::kBFloat16));
+    if (!only_for_training(name)) add_int8(tensors, name, t);
   });
   write_config(folder, bundle.shape, "int8");
   write_shards(folder, tensors, kSmallShardBytes, "int8");

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "arrcoc/weights.h"
 #include "models/tiny/answerer.h"
 #include "models/tiny/realizer.h"
 
@@ -26,6 +29,12 @@ void save_bundle_int8(const std::string& folder, const Bundle& bundle);
 // only the heads of the glyph losses may be missing (they come back as zeros).
 // Takes both forms above; int8 comes back as fp32.
 Bundle load_bundle(const std::string& folder);
+
+// One tensor in that int8 form, and either form read back as fp32; `used` counts what was read.
+void add_int8(std::vector<std::pair<std::string, Tensor>>& into, const std::string& name,
+              const Tensor& tensor);
+Tensor read_tensor(const WeightFile& weights, const std::string& name, const TensorSpec& spec,
+                   size_t& used);
 
 std::string shape_to_json(const Shape& shape);
 Shape shape_from_json(const std::string& json);  // Error{bad_json}: unknown keys, wrong types

@@ -93,6 +93,7 @@ std::shared_ptr<const TinyModel> TinyModel::load(const std::string& folder) {
   at::NoGradGuard no_grad;
   std::shared_ptr<TinyModel> model(new TinyModel);
   model->state_ = std::make_unique<State>(load_bundle(folder));
+  model->state_->folder = folder;
   return model;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/tiny/files.h"
+#include "models/tiny/query_former.h"
 
 namespace arrcoc::tiny {
 
@@ -27,11 +28,20 @@ struct TinyModel::State {
   std::vector<Opinion> judge(const PageFeatures& page, const Map& shape,
                              const std::vector<std::string>& questions) const;
 
+  // The learned queries, read once.
+  const Tensors& query_weights();
+  // What the queries see of each reading's tokens, [Q,kQueries,width].
+  Tensor seen_by_queries(const std::vector<Reading>& readings);
+
+  std::string folder;  // that the weights came from
   Bundle weights;
   RealizerNet realizer;
   Answerer answerer;
+  QueryFormer query_former{weights.shape};
   std::mutex mutex;
   std::list<RememberedPage> pages;  // latest first
+  std::mutex query_mutex;
+  Tensors query_tensors;  // empty until they are needed
 };
 
 // Symbols of all questions, padded to the longest: [Q,T]. Error{bad_argument} when nothing is left

@@ -12,6 +12,7 @@
 #include "arrcoc/error.h"
 #include "arrcoc/tiny.h"
 #include "arrcoc/training.h"
+#include "training/qformer.h"
 
 namespace {
 
@@ -58,26 +59,49 @@ int export_weights(const json& options) {
   return 0;
 }
 
+void say(const std::string& line) {
+  std::time_t now = std::time(nullptr);
+  char stamp[16];
+  std::strftime(stamp, sizeof stamp, "%H:%M:%S ", std::gmtime(&now));
+  std::cout << stamp << line << std::endl;
+}
+
+// --qformer OUT --init MODEL: the learned queries of the baseline of that name.
+int train_qformer(const json& given) {
+  json options = json::parse(arrcoc::training::to_json(arrcoc::training::query_defaults()));
+  options.update(given);
+  if (!given["qformer"].is_string() || given.contains("out"))
+    throw arrcoc::Error(arrcoc::ErrorCode::bad_argument,
+                        "--qformer OUT is the folder that the queries go to; there is no --out");
+  options["out"] = given["qformer"];
+  options.erase("qformer");
+  const auto report =
+      arrcoc::training::train_queries(arrcoc::training::options_from_json(options.dump()), say);
+  std::cout << "done: " << report.steps << " steps, " << report.questions << " questions, "
+            << report.seconds << " s; loss " << report.first_loss << " -> " << report.loss
+            << "; held out: loss " << report.held_out_loss << ", exact match "
+            << report.held_out_exact << std::endl;
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 2 || std::strcmp(argv[1], "--help") == 0) {
-    std::cout << "usage: arrcoc_train --config FILE [--minutes 20] [--out DIR] [--init DIR] ...\n"
-              << "       arrcoc_train --export_int8 DIR --out DIR\n"
-              << "options and their defaults:\n"
-              << arrcoc::training::to_json({}) << '\n';
+    std::cout
+        << "usage: arrcoc_train --config FILE [--minutes 20] [--out DIR] [--init DIR] ...\n"
+        << "       arrcoc_train --export_int8 DIR --out DIR\n"
+        << "       arrcoc_train --qformer DIR --init MODEL [--minutes 4] [--device cuda] ...\n"
+        << "options and their defaults:\n"
+        << arrcoc::training::to_json({}) << '\n';
     return argc < 2 ? 2 : 0;
   }
   try {
     const json given = options_of(argc, argv);
     if (given.contains("export_int8")) return export_weights(given);
+    if (given.contains("qformer")) return train_qformer(given);
     const auto options = arrcoc::training::options_from_json(given.dump());
-    const auto report = arrcoc::training::train(options, [](const std::string& line) {
-      std::time_t now = std::time(nullptr);
-      char stamp[16];
-      std::strftime(stamp, sizeof stamp, "%H:%M:%S ", std::gmtime(&now));
-      std::cout << stamp << line << std::endl;
-    });
+    const auto report = arrcoc::training::train(options, say);
     std::cout << "done: " << report.steps << " steps, " << report.questions << " questions, "
               << report.seconds << " s; exact match " << report.exact_realized << " (oracle "
               << report.exact_oracle << "), recall " << report.recall << std::endl;
