@@ -160,12 +160,18 @@ void add_train(CLI::App& app) {
     if (!wanted->curves.empty()) {
       std::cout << draw(wanted->curves) << "\n";
     } else if (wanted->policies > 0) {
-      train_policies(wanted->policies, wanted->out, wanted->json_out);
+      training::PolicyOptions options;
+      options.questions = wanted->policies;
+      train_policies(options, wanted->out, wanted->json_out);
     } else if (!wanted->from_log.empty()) {
       train_from_log({wanted->from_log, wanted->init, wanted->out, wanted->steps,
                       wanted->guard_questions, wanted->json_out});
     } else if (!wanted->export_int8.empty()) {
       export_weights(*wanted);
+    } else if (const json given = wanted->config.empty() ? json() : read_object(wanted->config);
+               given.contains("policies")) {
+      const std::string out = wanted->out.empty() ? given.value("out", "") : wanted->out;
+      train_policies(policy_options(given["policies"]), out, wanted->json_out);
     } else {
       train(*wanted);
     }

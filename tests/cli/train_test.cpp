@@ -75,6 +75,20 @@ TEST(CliTrain, HalfAnEnvironmentIsRefused) {
   EXPECT_NE(o.err.find("RANK"), std::string::npos) << o.err;
 }
 
+TEST(CliTrain, PoliciesFromAConfigurationAreFittedAndRefuseUnknownKeys) {
+  Folder folder;
+  const std::string config = folder / "policies.json", out = folder / "fitted.json";
+  std::ofstream(config) << R"({"policies": {"questions": 72, "couplings": ["lexical"]}})";
+  const Outcome o = run_arrcoc("train --config " + config + " --out " + out + " --json");
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(json::parse(o.out)["measured"].size(), 5U);
+  EXPECT_TRUE(fs::exists(out));
+  std::ofstream(config) << R"({"policies": {"question": 72}})";
+  const Outcome wrong = run_arrcoc("train --config " + config + " --out " + out);
+  EXPECT_NE(wrong.code, 0);
+  EXPECT_NE(wrong.err.find("unknown key 'question'"), std::string::npos) << wrong.err;
+}
+
 TEST(CliTrain, RefusesWhatItDoesNotKnow) {
   expect_refused("--config /nowhere.json", "/nowhere.json");
   expect_refused("--config " + kSmoke + " --set minuts=3", "minuts");

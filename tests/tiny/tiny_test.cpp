@@ -154,6 +154,37 @@ TEST(Realizer, RegularBatchesEqualIndexedOnes) {
   EXPECT_FALSE(at::allclose(a.relevance[0], a.relevance[1], 1e-5, 1e-5));  // the question counts
 }
 
+TEST(Realizer, OnlyTheLikeliestRowsOfALargePageGoOn) {
+  at::NoGradGuard no_grad;
+  Shape shape = small_shape();
+  shape.ask_layers = 3;
+  const RealizerNet net(shape);
+  const Tensors w = net.layout().initial(2);
+  at::manual_seed(4);
+  const auto judged = [&](int64_t height, float inside) {
+    const Tensor canvas = at::randint(0, 255, {1, height, 64, 3}, at::kByte);
+    const Tensor extent = at::tensor({64.0F, inside}).view({1, 2});
+    const PageFeatures page =
+        net.read(w, {page_pixels(canvas), page_texture(canvas, extent), extent}, at::kFloat);
+    return net.judge(w, page, at::randint(3, 190, {2, 16}, at::kLong), {}, 2);
+  };
+  EXPECT_FALSE(judged(512, 512).first.defined());  // 32 rows: all of them
+  const Judgement all = judged(1024, 1024);
+  ASSERT_EQ(all.relevance.sizes(), all.first.sizes());
+  const Tensor stayed = all.relevance.eq(all.first).all(2);  // [2,64]
+  EXPECT_TRUE(stayed.sum(1).eq(64 - rows_kept(64)).all().item<bool>());
+  // What went on had the stronger cells.
+  const Tensor peaks = all.first.amax(2);
+  for (int64_t q = 0; q < 2; ++q) {
+    const Tensor left = peaks[q].masked_select(stayed[q]),
+                 taken = peaks[q].masked_select(stayed[q].logical_not());
+    EXPECT_LE(left.max().item<float>(), taken.min().item<float>());
+  }
+  // Rows beyond the picture never go on before those of the picture: 40 of 64 hold some of it.
+  const Judgement part = judged(1024, 640);
+  EXPECT_TRUE(part.relevance.eq(part.first).all(2).narrow(1, 40, 24).all().item<bool>());
+}
+
 TEST(PagePixels, PatchesAndCanvasesGiveTheSame) {
   const Tensor canvas = at::randint(0, 255, {2, 64, 96, 3}, at::kByte);
   EXPECT_TRUE(page_pixels(canvas).equal(page_pixels_of_patches(patches_of(canvas), 4, 6)));
