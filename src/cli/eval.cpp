@@ -27,6 +27,7 @@ struct Eval {
   int limit = 0;
   int native_limit = 20;
   bool look_only = false;
+  std::string equal_totals;  // the policy whose mean tokens all others get
   bool json = false;
   PassFlags again;
 };
@@ -44,15 +45,19 @@ void eval_suites(const Eval& args, const nlohmann::json& given) {
   }
   answerer();  // missing weights are reported before any scene is made
   MapMoves moves;
-  measure_rows(answering::ahead(answering::suite_groups(suites, args.limit)),
-               answering::suite_questions(suites, args.limit), args.suites, rows, &moves);
+  if (!args.equal_totals.empty()) {
+    measure_at_equal_totals(args.equal_totals, suites, args.limit, rows);
+  } else {
+    measure_rows(answering::ahead(answering::suite_groups(suites, args.limit)),
+                 answering::suite_questions(suites, args.limit), args.suites, rows, &moves);
+  }
   if (args.json) {
     ordered_json out;
     out["suites"] = suites;
     out["budget"] = rows[0].options.look.budget;
     for (const EvalRow& row : rows) out["policies"][row.name] = to_json(row);
     out["differences"] = differences(rows);
-    out["maps"] = to_json(moves);
+    if (args.equal_totals.empty()) out["maps"] = to_json(moves);
     std::cout << out.dump() << "\n";
     return;
   }
@@ -169,6 +174,8 @@ void eval(const Eval& args, const OptionFlags& flags) {
     compare_weights(args.weights, split_names(args.suites), args.limit, given, args.json);
     return;
   }
+  if (!args.equal_totals.empty() && args.suites.empty())
+    throw Error(ErrorCode::bad_argument, "--equal-totals goes with --suite");
   if (ways != 1)
     throw Error(ErrorCode::bad_argument, "give one of --suite, --data and --calibrate");
   if (!args.calibrate.empty()) {
@@ -196,6 +203,9 @@ void add_eval(CLI::App& app) {
   sub->add_option("--native-limit", args->native_limit,
                   "questions of each suite that policy native is asked, 0 for all (it is slow)")
       ->check(CLI::NonNegativeNumber);
+  sub->add_option("--equal-totals", args->equal_totals,
+                  "with --suite: this policy (passes) first; all others then get, on each suite, "
+                  "the tokens that it spent on average");
   sub->add_flag("--look-only", args->look_only, "with --data: do not read, only recall");
   sub->add_flag("--json", args->json, "print as JSON");
   args->again.add(*sub);
