@@ -1,6 +1,7 @@
 // arrcoc eval: how well do policies answer, and how well do their tokens cover the answers?
 //   --suite A,B   generated questions of the fixed suites
 //   --data DIR    pictures with questions; beside the policy stand rows that know no question
+//   --pairs       questions about two pictures
 //   --calibrate   fits confidence and budgets on held-out scenes
 //   --weights A --weights B   compares two folders of weights
 #include <algorithm>
@@ -27,6 +28,7 @@ struct Eval {
   int limit = 0;
   int native_limit = 20;
   bool look_only = false;
+  bool pairs = false;
   std::string equal_totals;  // the policy whose mean tokens all others get
   bool json = false;
   PassFlags again;
@@ -166,7 +168,7 @@ void eval_data(const Eval& args, const nlohmann::json& given) {
 
 void eval(const Eval& args, const OptionFlags& flags) {
   const nlohmann::json given = flags.given();
-  const int ways = !args.data.empty() + !args.suites.empty() + !args.calibrate.empty();
+  const int ways = !args.data.empty() + !args.suites.empty() + !args.calibrate.empty() + args.pairs;
   if (!args.weights.empty()) {
     if (args.weights.size() != 2 || args.suites.empty())
       throw Error(ErrorCode::bad_argument,
@@ -177,8 +179,10 @@ void eval(const Eval& args, const OptionFlags& flags) {
   if (!args.equal_totals.empty() && args.suites.empty())
     throw Error(ErrorCode::bad_argument, "--equal-totals goes with --suite");
   if (ways != 1)
-    throw Error(ErrorCode::bad_argument, "give one of --suite, --data and --calibrate");
-  if (!args.calibrate.empty()) {
+    throw Error(ErrorCode::bad_argument, "give one of --suite, --data, --pairs and --calibrate");
+  if (args.pairs) {
+    eval_pairs(args.limit, given, args.json);
+  } else if (!args.calibrate.empty()) {
     calibrate(args.calibrate, args.limit > 0 ? args.limit : 480, args.json);
   } else if (!args.suites.empty()) {
     eval_suites(args, given);
@@ -197,6 +201,8 @@ void add_eval(CLI::App& app) {
   sub->add_option("--data", args->data, "folder with items.jsonl and pictures; may be repeated");
   sub->add_option("--calibrate", args->calibrate,
                   "fit confidence and budgets of the weights in this folder");
+  sub->add_flag("--pairs", args->pairs,
+                "questions of suite:pairs, both pictures under one budget (180 unless given)");
   sub->add_option("--weights", args->weights, "compare two folders of weights on the suites");
   sub->add_option("--limit", args->limit, "only the first questions of each suite or folder")
       ->check(CLI::NonNegativeNumber);

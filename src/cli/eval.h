@@ -39,6 +39,9 @@ nlohmann::ordered_json differences(const std::vector<EvalRow>& rows);
 std::string difference_table(const std::vector<EvalRow>& rows);
 std::string suite_table(const std::vector<EvalRow>& rows);
 
+// suite:pairs, both pictures of a question under one budget (180 unless given).
+void eval_pairs(int limit, const nlohmann::json& given, bool json);
+
 // Fits calibration.json on held-out scenes and writes it into `folder`.
 void calibrate(const std::string& folder, int questions, bool json);
 // Answers of two folders of weights on the same questions.

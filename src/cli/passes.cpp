@@ -128,8 +128,9 @@ Outcome by_rules(const std::vector<Line>& lines) {
     const Look& last = *seen.back().second;
     const bool closer =
         esper::manner_after(last.gathered, last.uncertainty, usual.rules) == "closer";
+    if (seen.size() >= static_cast<size_t>(usual.rules.passes)) return "";
     if (seen.size() == 1 && closer) return "closer";
-    return has(seen, "wider") ? "" : "wider";
+    return usual.rules.wider > 0 && !has(seen, "wider") ? "wider" : "";
   };
   return outcome(lines, next, value);
 }

@@ -123,9 +123,6 @@ Policy policy_from_json(const std::string& text) {
                 "a policy of passes is a JSON object with right, closer, wider, "
                 "elsewhere, worth");
   Policy out;
-  for (const char* key : {"right", "closer", "wider", "elsewhere"})
-    if (!given.contains(key))
-      throw Error(ErrorCode::bad_json, "a policy of passes needs '" + std::string(key) + "'");
   const auto model = [](const std::string& key, const json& value, Features& target) {
     if (!value.is_object() || value.size() != kFeatures)
       throw Error(ErrorCode::bad_json, "'" + key + "' must hold one number for each feature");
@@ -157,6 +154,9 @@ Policy policy_from_json(const std::string& text) {
       throw Error(ErrorCode::bad_json, "unknown key '" + key + "' in a policy of passes");
     }
   }
+  for (const char* key : {"right", "closer", "wider", "elsewhere"})
+    if (!given.contains(key))
+      throw Error(ErrorCode::bad_json, "a policy of passes needs '" + std::string(key) + "'");
   return out;
 }
 

@@ -46,13 +46,14 @@ struct Knob {
   void (*set)(Options&, float);
   std::vector<float> values;
 };
+// Tuning::mover is not among them: generated clips ask for things by their names, which the network
+// finds, and say nothing about questions for whoever moves.
 const Knob kKnobs[] = {
     {"renew", [](Options& o, float v) { o.tuning.renew = v; }, {0, 0.15F, 0.3F, 0.5F, 0.75F, 1}},
     {"decay", [](Options& o, float v) { o.tuning.decay = v; }, {0.5F, 0.6F, 0.71F, 0.8F, 0.9F}},
     {"boost", [](Options& o, float v) { o.tuning.boost = v; }, {0.05F, 0.1F, 0.17F, 0.25F, 0.4F}},
-    {"mover", [](Options& o, float v) { o.tuning.mover = v; }, {0.1F, 0.3F, 0.5F, 0.7F}},
     {"even", [](Options& o, float v) { o.tuning.even = v; }, {0, 0.25F, 0.5F, 0.75F}},
-    {"keep", [](Options& o, float v) { o.tuning.keep = v; }, {0, 0.02F, 0.04F, 0.08F}},
+    {"keep", [](Options& o, float v) { o.tuning.keep = v; }, {0.02F, 0.04F, 0.08F}},
     {"steady", [](Options& o, float v) { o.tuning.steady = v; }, {0.81F, 0.83F, 0.85F, 0.9F}},
     {"novelty", [](Options& o, float v) { o.means.novelty = v; }, {0, 0.005F, 0.01F, 0.02F}},
     {"unexplained",
