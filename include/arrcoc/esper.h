@@ -57,7 +57,14 @@ struct Rules {
   double lost = 0.7;
   double inhibition = 0.6;
   double gathered = 0.4;
-  bool wander = true;   // unsure and not read from one place: look elsewhere; false: stop
+  bool wander = true;  // unsure and not read from one place: look elsewhere; false: stop
+  // Unsure and not read from one place, or still unsure after looking closer: one pass with the
+  // question's own map and this share of the budget, more than the first. 1 is the very look that a
+  // single pass would have had, so whoever saves on the first pass loses nothing. 0: never.
+  double wider = 0;
+  // A closer look shows less of the rest and is easily sure of it: unless it is sure outright
+  // (Options::confident), its confidence counts less by this where passes are compared.
+  double doubt = 0;
   double apart = 0.3;   // looking closer: what is left of relevance that nobody read
   bool enlarge = true;  // looking closer: 8x8 native pixels may fill a token
   bool operator==(const Rules&) const = default;
@@ -80,10 +87,12 @@ Texture texture_of(const Trace& trace, const Geometry& geometry);
 
 // The next map. manner, how a pass looks:
 //   first      relevance, lifted to the gaze where there is one
+//   wider      relevance as it is (and the gaze), with more tokens: see Rules::wider
 //   closer     relevance x (apart + (1 - apart) x attention)
 //   elsewhere  relevance x (1 - inhibition x uncertainty x accumulated attention)
-// But for `closer`, cells never seen finely are lifted by explore x interest, with a seeded grain
-// of 1 % so that equal cells are not taken in raster order. interest: query-free (information).
+// But for `closer` and `wider`, cells never seen finely are lifted by explore x interest, with a
+// seeded grain of 1 % so that equal cells are not taken in raster order. interest: query-free
+// (information).
 Map temper(const Map& relevance, const Map& interest, const Trace& trace, const std::string& manner,
            double explore, double last_uncertainty, const Rules& rules, uint64_t seed);
 
@@ -100,7 +109,7 @@ std::string why_stop(size_t passes, double uncertainty, const Rules& rules);
 
 struct Pass {
   Map relevance;       // as tempered
-  std::string manner;  // first, closer, elsewhere
+  std::string manner;  // first, closer, wider, elsewhere
   double explore = 0;
   Allocation allocation;
   int tokens = 0;
@@ -115,7 +124,7 @@ struct Pass {
   double detail = 0;     // mean level of the tokens that were read, weighted by focus
 };
 
-// How to go on, learned from logged passes (`arrcoc passes --fit`): three logistic models of the
+// How to go on, learned from logged passes (`arrcoc passes --fit`): four logistic models of the
 // same features of the pass that was just read.
 struct Policy {
   static constexpr int kFeatures = 7;
@@ -123,6 +132,7 @@ struct Policy {
   static const std::array<const char*, kFeatures> kNames;
   Features right{};      // is this answer right?
   Features closer{};     // would looking closer make a wrong answer right?
+  Features wider{};      // would looking with all of the budget?
   Features elsewhere{};  // would looking elsewhere?
   double worth = 0.08;   // least probability of that for a further pass
   uint64_t weights = 0;  // fingerprint of the model that it was fitted for; 0: unknown
@@ -134,10 +144,10 @@ double chance(const Policy::Features& model, const Policy::Features& features);
 Policy policy_from_json(const std::string& text);
 std::string to_json(const Policy& policy);
 
-// One question whose first pass was followed by both manners of a second one.
+// One question whose first pass was followed by every manner of a second one.
 struct Logged {
-  Policy::Features first{}, closer{}, elsewhere{};  // of the three passes
-  bool first_right = false, closer_right = false, elsewhere_right = false;
+  Policy::Features first{}, closer{}, wider{}, elsewhere{};  // of the four passes
+  bool first_right = false, closer_right = false, wider_right = false, elsewhere_right = false;
 };
 // Logistic regression by Newton's method with a weak pull to zero. Error{bad_argument} without
 // questions.
@@ -158,7 +168,7 @@ struct Options {
 
 struct Result {
   std::vector<Pass> passes;  // at least one
-  size_t best = 0;           // the pass of most confidence; the earlier one of equals
+  size_t best = 0;           // the pass of most confidence (Rules::doubt); the earlier of equals
   int tokens = 0;            // of all passes: what each was given, whether cut afresh or reused
   // Why no further pass: "sure", "spread" (unsure, but not read from one place), "not worth it"
   // (the learned policy), "passes", "budget".
@@ -186,6 +196,8 @@ class Loop {
  private:
   int affordable() const;
   void decide();  // how to go on after a pass, or why not
+  double believed(const Pass& pass) const;
+  bool widened() const;
 
   Relevance relevance_;
   Map interest_;

@@ -71,7 +71,8 @@ class SegmentSource {
 struct Tuning {
   float decay = 0.71F;         // share of the map before
   float renew = 1;             // of `decay`, on frames that were looked at closely
-  float boost = 0.6F;          // added where motion reaches `moving`
+  float boost = 0.17F;         // added, of what is left up to 1, where motion reaches `moving`
+  float mover = 0.5F;          // the same where the question asks for what moves
   float moving = 0.2F;         // RGB distance / sqrt 3 that counts as motion in full
   float noise = 0.03F;         // and below this as none at all
   float history = 0.9F;        // fixation history F <- 0.9 F + 0.1 R
@@ -82,6 +83,8 @@ struct Tuning {
   float cut_share = 0.3F;      // ... and a share of pixels that makes a cut
   float cut_histogram = 0.3F;  // colours that must have been exchanged ...
   float cut_residual = 0.4F;   // ... and pixels that flow does not explain: also a cut
+  float cut_colours = 0.2F;    // fewer will do ...
+  float cut_light = 0.025F;    // ... where no change of light explains them
   float unexplained = 0.12F;   // share of pixels not explained by flow that asks for a close look
   int refresh = 120;           // frames between close looks where nothing asks for one
   int refresh_segments = 30;   // frames between superpixels
@@ -94,13 +97,17 @@ struct Change {
   double moved = 0;      // mean motion, 0..1
   double share = 0;      // pixels whose colour moved by more than Tuning::cut_motion
   double histogram = 0;  // half the L1 distance of the colour histograms, 0..1
+  double light = 0;      // how far colours lie apart after evening out the light, 0..1; see compare
   double residual = 0;   // pixels that the flow does not explain
   bool cut = false;
 };
 // 1 where a pixel of the current thumb is neither as before nor as where the flow says it came
 // from, else 0. Both thumbs must have one size; an empty flow explains nothing.
 std::vector<float> unexplained(const Thumb& current, const Thumb& previous, const Flow& flow);
-// lost: what `unexplained` gave for the two.
+// lost: what `unexplained` gave for the two. `light` is the earth mover's distance of the channels'
+// values, mean over channels, once the frame before has been made as bright as this one: things
+// that move keep their colours and lamps change all channels alike, another shot does neither. It
+// is only computed where colours were exchanged (Tuning::cut_colours).
 Change compare(const Thumb& current, const Thumb& previous, const std::vector<float>& lost,
                const Tuning& tuning);
 
@@ -113,9 +120,9 @@ std::vector<float> motion_of(const Thumb& current, const std::deque<Thumb>& rece
 
 // What a question wants from motion.
 struct Interest {
-  float motion = 1;   // times Tuning::boost; 3 when people, vehicles or moving things are asked for
-  float rest = 1;     // weight of the question's map then: what rests is not what moves
-  float upright = 0;  // 1: people, higher than wide; -1: vehicles; 0: any shape
+  bool moving = false;  // people, vehicles or moving things are asked for: see Tuning::mover
+  float rest = 1;       // weight of the question's map then: what rests is not what moves
+  float upright = 0;    // 1: people, higher than wide; -1: vehicles; 0: any shape
   bool operator==(const Interest&) const = default;
 };
 Interest interest_in(const Query& query);
@@ -179,8 +186,15 @@ struct Options {
   std::string allocator = "quadtree";
   AllocateOptions allocate;
 };
-// Options for films: native detail is worth as much as every other split.
+// Options for films: native detail is worth as much as every other split, and the constants are
+// the installed ones where there are any.
 Options defaults();
+// Constants that `arrcoc clips --fit FILE` chose on generated clips (models/tiny/film.json): decay,
+// renew, boost, mover, even, keep, steady, unexplained, novelty. Error{bad_json} for unknown keys
+// and numbers that cannot be.
+Options constants_from_json(const std::string& text);
+std::string constants_json(const Options& options);
+void install_constants(const std::string& text);  // for defaults() from now on; "" takes them away
 
 struct Step {
   int64_t frame = 0;  // counted from 0

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 
 #include "arrcoc/error.h"
 #include "arrcoc/scenes.h"
@@ -26,8 +27,8 @@ struct Clips {
   std::string data;
   std::string question = "the person crossing the street";
   int count = scenes::kSuiteScenes;
-  uint64_t seed = 1;
-  bool fit = false;
+  uint64_t seed = 0;  // 0: the suite
+  std::string fit;
   bool json = false;
 };
 
@@ -63,6 +64,7 @@ void add_films(const scenes::Scene& scene, const Options& options, std::vector<F
   for (size_t q = 0; q < scene.questions.size(); ++q) {
     const bool boxes = follows(scene, q);
     Film film;
+    film.layout = scene.layout;
     for (size_t i = 0; i < scene.images.size(); ++i) {
       const scenes::Image& image = scene.images[i];
       film.add(picture_of(image), scene.questions[q].text, options,
@@ -80,7 +82,7 @@ std::vector<Film> generated(const Clips& args, const Options& options) {
     scenes::Options making;
     making.questions = scenes::kSuiteQuestions;
     // Constants are fitted on seeds that no suite uses.
-    add_films(args.fit
+    add_films(args.seed > 0
                   ? scenes::make(*assets, "clips", args.seed + static_cast<uint64_t>(i), making)
                   : scenes::suite_scene(*assets, "clips", i),
               options, films);
@@ -141,48 +143,20 @@ ordered_json to_json(const Score& s) {
       {"close_looks", s.looks}};
 }
 
-// What a setting is worth: coverage, less what coherence lacks to a little more than its bar.
-double worth(const Score& s) {
-  return s.coverage() - 2 * std::max(0.0, 0.85 - s.mean_coherence()) -
-         0.5 * static_cast<double>(s.low) / static_cast<double>(std::max<int64_t>(1, s.pairs));
-}
-
-// One constant after the other over a short list of values, twice round: the surface is smooth.
-temporal::Options fitted(const std::vector<Film>& films, temporal::Options options) {
-  using temporal::Options;
-  struct Knob {
-    const char* name;
-    void (*set)(Options&, float);
-    std::vector<float> values;
-  };
-  const Knob knobs[] = {
-      {"decay", [](Options& o, float v) { o.tuning.decay = v; }, {0.3F, 0.5F, 0.6F, 0.71F, 0.8F}},
-      {"renew", [](Options& o, float v) { o.tuning.renew = v; }, {0, 0.25F, 0.5F, 0.75F, 1}},
-      {"boost", [](Options& o, float v) { o.tuning.boost = v; }, {0, 0.3F, 0.6F, 1, 2}},
-      {"even", [](Options& o, float v) { o.tuning.even = v; }, {0, 0.25F, 0.5F, 0.75F}},
-      {"keep", [](Options& o, float v) { o.tuning.keep = v; }, {0, 0.02F, 0.04F, 0.08F}},
-      {"novelty", [](Options& o, float v) { o.means.novelty = v; }, {0, 0.005F, 0.02F}},
-      {"unexplained",
-       [](Options& o, float v) { o.tuning.unexplained = v; },
-       {0.005F, 0.01F, 0.015F, 0.03F, 0.08F}}};
-  double best = worth(score_of(films, options, false));
-  for (int round = 0; round < 2; ++round) {
-    for (const Knob& knob : knobs) {
-      for (float value : knob.values) {
-        temporal::Options tried = options;
-        knob.set(tried, value);
-        const Score s = score_of(films, tried, false);
-        std::cerr << knob.name << " " << value << ": coverage " << rounded(s.coverage())
-                  << ", coherence " << rounded(s.mean_coherence()) << ", worth "
-                  << rounded(worth(s)) << "\n";
-        if (worth(s) > best + 1e-9) {
-          best = worth(s);
-          options = tried;
-        }
-      }
-    }
+ordered_json by_layout(const std::vector<Film>& films, const temporal::Options& timing) {
+  std::map<std::string, std::vector<Film>> parts;
+  for (const Film& film : films) parts[film.layout].push_back(film);
+  ordered_json out;
+  for (const auto& [layout, part] : parts) {
+    const Score s = score_of(part, timing, true);
+    out[layout] = {{"boxes", s.boxes},
+                   {"coverage", rounded(s.coverage())},
+                   {"coverage_per_frame", rounded(s.coverage_alone())},
+                   {"coherence", rounded(s.mean_coherence())},
+                   {"close_looks", rounded(static_cast<double>(s.looks) /
+                                           static_cast<double>(std::max<int64_t>(1, s.frames)))}};
   }
-  return options;
+  return out;
 }
 
 void clips(const Clips& args, const WatchFlags& flags) {
@@ -195,18 +169,20 @@ void clips(const Clips& args, const WatchFlags& flags) {
     films.push_back(measured(args, options));
   }
   ordered_json out;
-  if (args.fit) {
-    timing = fitted(films, timing);
-    const temporal::Tuning& t = timing.tuning;
-    out["fit"] = {{"decay", rounded(t.decay)},
-                  {"renew", rounded(t.renew)},
-                  {"boost", rounded(t.boost)},
-                  {"even", rounded(t.even)},
-                  {"keep", rounded(t.keep)},
-                  {"novelty", rounded(timing.means.novelty)},
-                  {"unexplained", rounded(t.unexplained)}};
+  if (!args.fit.empty()) {
+    timing = temporal::fit(films, timing, media::dis_flow().get(), media::slic_segments().get(),
+                           [](const std::string& line) { std::cerr << line << "\n"; });
+    out = ordered_json::parse(temporal::constants_json(timing));
   }
-  out.update(to_json(score_of(films, timing, true)));
+  const ordered_json measured = to_json(score_of(films, timing, true));
+  if (!args.fit.empty()) {
+    out["measured"] = measured;
+    const std::string text = out.dump(2) + "\n";
+    media::write_file(args.fit, std::vector<uint8_t>(text.begin(), text.end()));
+  } else {
+    out = measured;
+    if (args.data.empty()) out["layouts"] = by_layout(films, timing);
+  }
   if (args.json) {
     std::cout << out.dump() << "\n";
     return;
@@ -224,11 +200,21 @@ void add_clips(CLI::App& app) {
   sub->add_option("--question", args->question, "with --data: what is asked");
   sub->add_option("--count", args->count, "generated clips, at most 100 of the suite")
       ->check(CLI::Range(1, scenes::kSuiteScenes));
-  sub->add_flag("--fit", args->fit, "choose the constants on clips that are not in the suite");
-  sub->add_option("--first-seed", args->seed, "with --fit: seed of the first clip");
+  sub->add_option("--fit", args->fit,
+                  "choose the constants on clips that are in no suite and write them to this file");
+  sub->add_option("--first-seed", args->seed,
+                  "clips of this seed and those after it instead of the suite's");
   sub->add_flag("--json", args->json, "print as JSON");
   const WatchFlags flags(*sub);
-  sub->callback([args, flags] { clips(*args, flags); });
+  sub->callback([args, flags] {
+    if (!args->fit.empty()) {
+      if (!args->data.empty())
+        throw Error(ErrorCode::bad_argument, "--fit is for generated clips, not for --data");
+      require_writable(args->fit);
+      if (args->seed == 0) args->seed = 1;
+    }
+    clips(*args, flags);
+  });
 }
 
 }  // namespace arrcoc::cli

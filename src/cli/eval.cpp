@@ -1,6 +1,7 @@
 // arrcoc eval: how well do policies answer, and how well do their tokens cover the answers?
 //   --suite A,B   generated questions of the fixed suites
 //   --data DIR    pictures with questions; beside the policy stand rows that know no question
+//   --pairs       questions about two pictures
 //   --calibrate   fits confidence and budgets on held-out scenes
 //   --weights A --weights B   compares two folders of weights
 #include <algorithm>
@@ -27,6 +28,8 @@ struct Eval {
   int limit = 0;
   int native_limit = 20;
   bool look_only = false;
+  bool pairs = false;
+  std::string equal_totals;  // the policy whose mean tokens all others get
   bool json = false;
   PassFlags again;
 };
@@ -44,15 +47,19 @@ void eval_suites(const Eval& args, const nlohmann::json& given) {
   }
   answerer();  // missing weights are reported before any scene is made
   MapMoves moves;
-  measure_rows(answering::ahead(answering::suite_groups(suites, args.limit)),
-               answering::suite_questions(suites, args.limit), args.suites, rows, &moves);
+  if (!args.equal_totals.empty()) {
+    measure_at_equal_totals(args.equal_totals, suites, args.limit, rows);
+  } else {
+    measure_rows(answering::ahead(answering::suite_groups(suites, args.limit)),
+                 answering::suite_questions(suites, args.limit), args.suites, rows, &moves);
+  }
   if (args.json) {
     ordered_json out;
     out["suites"] = suites;
     out["budget"] = rows[0].options.look.budget;
     for (const EvalRow& row : rows) out["policies"][row.name] = to_json(row);
     out["differences"] = differences(rows);
-    out["maps"] = to_json(moves);
+    if (args.equal_totals.empty()) out["maps"] = to_json(moves);
     std::cout << out.dump() << "\n";
     return;
   }
@@ -161,7 +168,7 @@ void eval_data(const Eval& args, const nlohmann::json& given) {
 
 void eval(const Eval& args, const OptionFlags& flags) {
   const nlohmann::json given = flags.given();
-  const int ways = !args.data.empty() + !args.suites.empty() + !args.calibrate.empty();
+  const int ways = !args.data.empty() + !args.suites.empty() + !args.calibrate.empty() + args.pairs;
   if (!args.weights.empty()) {
     if (args.weights.size() != 2 || args.suites.empty())
       throw Error(ErrorCode::bad_argument,
@@ -169,9 +176,13 @@ void eval(const Eval& args, const OptionFlags& flags) {
     compare_weights(args.weights, split_names(args.suites), args.limit, given, args.json);
     return;
   }
+  if (!args.equal_totals.empty() && args.suites.empty())
+    throw Error(ErrorCode::bad_argument, "--equal-totals goes with --suite");
   if (ways != 1)
-    throw Error(ErrorCode::bad_argument, "give one of --suite, --data and --calibrate");
-  if (!args.calibrate.empty()) {
+    throw Error(ErrorCode::bad_argument, "give one of --suite, --data, --pairs and --calibrate");
+  if (args.pairs) {
+    eval_pairs(args.limit, given, args.json);
+  } else if (!args.calibrate.empty()) {
     calibrate(args.calibrate, args.limit > 0 ? args.limit : 480, args.json);
   } else if (!args.suites.empty()) {
     eval_suites(args, given);
@@ -190,12 +201,17 @@ void add_eval(CLI::App& app) {
   sub->add_option("--data", args->data, "folder with items.jsonl and pictures; may be repeated");
   sub->add_option("--calibrate", args->calibrate,
                   "fit confidence and budgets of the weights in this folder");
+  sub->add_flag("--pairs", args->pairs,
+                "questions of suite:pairs, both pictures under one budget (180 unless given)");
   sub->add_option("--weights", args->weights, "compare two folders of weights on the suites");
   sub->add_option("--limit", args->limit, "only the first questions of each suite or folder")
       ->check(CLI::NonNegativeNumber);
   sub->add_option("--native-limit", args->native_limit,
                   "questions of each suite that policy native is asked, 0 for all (it is slow)")
       ->check(CLI::NonNegativeNumber);
+  sub->add_option("--equal-totals", args->equal_totals,
+                  "with --suite: this policy (passes) first; all others then get, on each suite, "
+                  "the tokens that it spent on average");
   sub->add_flag("--look-only", args->look_only, "with --data: do not read, only recall");
   sub->add_flag("--json", args->json, "print as JSON");
   args->again.add(*sub);

@@ -25,6 +25,11 @@ struct MapMoves {
 void measure_rows(const answering::GroupSource& source, size_t total, const std::string& what,
                   std::vector<EvalRow>& rows, MapMoves* moves);
 
+// Suite by suite: first the row named `leader`, then all others with its mean tokens for a budget.
+// Error{bad_argument} when no row has that name.
+void measure_at_equal_totals(const std::string& leader, const std::vector<std::string>& suites,
+                             int limit, std::vector<EvalRow>& rows);
+
 nlohmann::ordered_json to_json(const answering::Summary& summary);
 // In all, by suite, kind, complexity and bucket of tokens.
 nlohmann::ordered_json to_json(const EvalRow& row);
@@ -33,6 +38,9 @@ nlohmann::ordered_json to_json(const MapMoves& moves);
 nlohmann::ordered_json differences(const std::vector<EvalRow>& rows);
 std::string difference_table(const std::vector<EvalRow>& rows);
 std::string suite_table(const std::vector<EvalRow>& rows);
+
+// suite:pairs, both pictures of a question under one budget (180 unless given).
+void eval_pairs(int limit, const nlohmann::json& given, bool json);
 
 // Fits calibration.json on held-out scenes and writes it into `folder`.
 void calibrate(const std::string& folder, int questions, bool json);

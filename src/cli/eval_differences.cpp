@@ -1,5 +1,9 @@
 // Rows of `arrcoc eval` against the first one, question by question.
+#include <algorithm>
+#include <cmath>
 #include <map>
+
+#include "arrcoc/error.h"
 
 #include "cli/eval.h"
 
@@ -41,7 +45,47 @@ std::string cell(double value, const char* format) {
   return text;
 }
 
+// Groups of one suite keep their places among those of all suites.
+answering::GroupSource numbered_from(answering::GroupSource source, int first) {
+  return [source = std::move(source), first]() mutable {
+    std::optional<answering::Group> group = source();
+    if (group) group->number += first;
+    return group;
+  };
+}
+
 }  // namespace
+
+void measure_at_equal_totals(const std::string& leader, const std::vector<std::string>& suites,
+                             int limit, std::vector<EvalRow>& rows) {
+  const auto found = std::find_if(rows.begin(), rows.end(),
+                                  [&](const EvalRow& row) { return row.name == leader; });
+  if (found == rows.end())
+    throw Error(ErrorCode::bad_argument,
+                "--equal-totals names a policy of --policy, not '" + leader + "'");
+  const auto at = static_cast<size_t>(found - rows.begin());
+  for (size_t s = 0; s < suites.size(); ++s) {
+    const auto run = [&](std::vector<EvalRow>& some, const std::string& what) {
+      measure_rows(numbered_from(answering::ahead(answering::suite_groups({suites[s]}, limit)),
+                                 static_cast<int>(s) * 1'000'000),
+                   answering::suite_questions({suites[s]}, limit), what, some, nullptr);
+    };
+    std::vector<EvalRow> first = {rows[at]}, others;
+    const size_t before = first[0].records.size();
+    run(first, suites[s] + " " + leader);
+    double tokens = 0;
+    for (size_t i = before; i < first[0].records.size(); ++i) tokens += first[0].records[i].tokens;
+    const auto n = static_cast<double>(std::max<size_t>(1, first[0].records.size() - before));
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (i == at) continue;
+      others.push_back(rows[i]);
+      others.back().options.look.budget = std::to_string(std::lround(tokens / n));
+    }
+    run(others, suites[s]);
+    for (size_t i = 0, k = 0; i < rows.size(); ++i)
+      rows[i].records = std::move((i == at ? first[0] : others[k++]).records);
+  }
+}
 
 ordered_json differences(const std::vector<EvalRow>& rows) {
   ordered_json out = ordered_json::object();

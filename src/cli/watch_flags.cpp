@@ -19,9 +19,10 @@ WatchFlags::WatchFlags(CLI::App& app)
   };
   share("--decay", t.decay, "share of the map before");
   share("--renew", t.renew, "how much of that share is left where a frame was looked at closely");
-  app.add_option("--boost", t.boost, "added where things move")
-      ->check(CLI::Range(0.0, 10.0))
-      ->group("Time");
+  share("--boost", t.boost, "added where things move");
+  share("--mover", t.mover, "the same where the question asks for what moves");
+  share("--steady", t.steady, "least cosine of consecutive maps within a shot");
+  share("--keep", t.keep, "lead of cells that have fine leaves");
   share("--even", t.even, "pull of a cell to the mean of its superpixel");
   share("--unexplained", t.unexplained, "changed share that asks for a close look");
   app.add_option("--refresh", t.refresh, "frames between close looks where nothing asks for one")
@@ -42,7 +43,9 @@ bool WatchFlags::canvas_given() const { return options_.options().canvas != 0; }
 temporal::Options WatchFlags::timing() const {
   const Options options = options_.options();
   temporal::Options out = state_->timing;
-  out.allocator = options.allocator;
+  // Experts weigh native detail for pages; a film's leaves are judged by it, so the quadtree stays
+  // unless somebody asks.
+  if (options_.given().contains("allocator")) out.allocator = options.allocator;
   const float finest = out.allocate.finest_weight;
   out.allocate = options.allocate;
   if (options.allocate.finest_weight == AllocateOptions{}.finest_weight)

@@ -88,7 +88,7 @@ void check(const Options& options) {
   if (r.passes < 1 || r.passes > 16)
     throw Error(ErrorCode::bad_argument,
                 "there may be 1 to 16 passes, not " + std::to_string(r.passes));
-  if (!(r.first > 0 && r.first <= 4 && r.later > 0 && r.later <= 4))
+  if (!(r.first > 0 && r.first <= 4 && r.later > 0 && r.later <= 4 && r.wider >= 0 && r.wider <= 4))
     throw Error(ErrorCode::bad_argument, "a pass takes more than 0 and at most 4 times the budget");
   if (options.total_budget < 0)
     throw Error(ErrorCode::bad_argument, "the total budget is a number of tokens");
@@ -153,13 +153,18 @@ int Loop::affordable() const {
   const Rules& rules = options_.rules;
   const bool first = result_.passes.empty();
   // A single pass has all of its budget: there is nothing to save it for.
-  const double share = rules.passes == 1 ? 1 : first ? rules.first : rules.later;
+  const double share = rules.passes == 1    ? 1
+                       : first              ? rules.first
+                       : manner_ == "wider" ? rules.wider
+                                            : rules.later;
   const int wanted = std::max(std::min(kLeastTokens, single_.tokens),
                               static_cast<int>(std::lround(share * single_.tokens)));
   if (options_.total_budget == 0) return wanted;
   const int left = options_.total_budget - result_.tokens;
   if (first) return std::min(wanted, options_.total_budget);
-  return left >= std::min(kLeastTokens, wanted) ? std::min(wanted, left) : 0;
+  // A wider look that is no wider than the first says nothing new.
+  const int least = manner_ == "wider" ? result_.passes.front().tokens + 1 : kLeastTokens;
+  return left >= std::min(least, wanted) ? std::min(wanted, left) : 0;
 }
 
 void Loop::decide() {
@@ -171,16 +176,31 @@ void Loop::decide() {
     const Policy::Features x = features_of(last, n == 1);
     const double closer = chance(options_.learned->closer, x);
     const double elsewhere = chance(options_.learned->elsewhere, x);
-    if (std::max(closer, elsewhere) < options_.learned->worth) result_.stopped = "not worth it";
-    manner_ = closer >= elsewhere ? "closer" : "elsewhere";
+    const double wider = widened() ? 0 : chance(options_.learned->wider, x);
+    const double most = std::max({closer, wider, elsewhere});
+    if (most < options_.learned->worth) result_.stopped = "not worth it";
+    manner_ = closer == most ? "closer" : wider == most ? "wider" : "elsewhere";
   } else {
     const bool sure = options_.confidence
                           ? result_.answer().confidence >= options_.confident
                           : last.uncertainty < (n == 1 ? rules.sure_at_once : rules.sure);
     if (!sure) manner_ = manner_after(last.gathered, last.uncertainty, rules);
+    if (!sure && !widened() && (n > 1 || manner_ != "closer")) manner_ = "wider";
     if (manner_.empty()) result_.stopped = sure ? "sure" : "spread";
   }
   if (result_.stopped.empty() && n >= rules.passes) result_.stopped = "passes";
+}
+
+bool Loop::widened() const {
+  return !(options_.rules.wider > 0) ||
+         std::any_of(result_.passes.begin(), result_.passes.end(),
+                     [](const Pass& p) { return p.manner == "wider"; });
+}
+
+double Loop::believed(const Pass& pass) const {
+  const bool doubtful = pass.manner == "closer" && !options_.learned &&
+                        !(options_.confidence && pass.confidence >= options_.confident);
+  return doubtful ? pass.confidence - options_.rules.doubt : pass.confidence;
 }
 
 std::optional<Allocation> Loop::next() {
@@ -196,7 +216,7 @@ std::optional<Allocation> Loop::next() {
   open_ = Pass{};
   open_.manner = manner_;
   // A single pass has no second chance to use what exploring finds.
-  open_.explore = options_.rules.passes == 1 ? 0 : exploration(number, last);
+  open_.explore = options_.rules.passes == 1 || manner_ == "wider" ? 0 : exploration(number, last);
   Relevance tempered = relevance_;
   tempered.map = temper(relevance_.map, interest_, trace_, open_.manner, open_.explore, last,
                         options_.rules, options_.seed + static_cast<uint64_t>(number));
@@ -228,7 +248,7 @@ void Loop::hear(Reply reply, int reused) {
     kept.confidence =
         options_.confidence ? options_.confidence(kept) : likelihood(kept.probabilities);
   }
-  if (kept.confidence > result_.passes[result_.best].confidence)
+  if (believed(kept) > believed(result_.passes[result_.best]))
     result_.best = result_.passes.size() - 1;
   decide();
 }

@@ -91,10 +91,11 @@ double chance(const Features& model, const Features& features) {
 Policy fit(const std::vector<Logged>& logged) {
   if (logged.empty()) throw Error(ErrorCode::bad_argument, "there are no passes to learn from");
   Policy out;
-  std::vector<Example> right, closer, elsewhere;
+  std::vector<Example> right, closer, wider, elsewhere;
   for (const Logged& l : logged) {
     right.push_back({l.first, l.first_right});
     right.push_back({l.closer, l.closer_right});
+    right.push_back({l.wider, l.wider_right});
     right.push_back({l.elsewhere, l.elsewhere_right});
   }
   out.right = regress(right);
@@ -103,10 +104,13 @@ Policy fit(const std::vector<Logged>& logged) {
     const double before = chance(out.right, l.first);
     closer.push_back(
         {l.first, !l.first_right && l.closer_right && chance(out.right, l.closer) > before});
+    wider.push_back(
+        {l.first, !l.first_right && l.wider_right && chance(out.right, l.wider) > before});
     elsewhere.push_back(
         {l.first, !l.first_right && l.elsewhere_right && chance(out.right, l.elsewhere) > before});
   }
   out.closer = regress(closer);
+  out.wider = regress(wider);
   out.elsewhere = regress(elsewhere);
   return out;
 }
@@ -116,7 +120,7 @@ Policy policy_from_json(const std::string& text) {
   const json given = json::parse(text, nullptr, false);
   if (!given.is_object())
     throw Error(ErrorCode::bad_json,
-                "a policy of passes is a JSON object with right, closer, "
+                "a policy of passes is a JSON object with right, closer, wider, "
                 "elsewhere, worth");
   Policy out;
   const auto model = [](const std::string& key, const json& value, Features& target) {
@@ -134,6 +138,8 @@ Policy policy_from_json(const std::string& text) {
       model(key, value, out.right);
     } else if (key == "closer") {
       model(key, value, out.closer);
+    } else if (key == "wider") {
+      model(key, value, out.wider);
     } else if (key == "elsewhere") {
       model(key, value, out.elsewhere);
     } else if (key == "worth") {
@@ -148,6 +154,9 @@ Policy policy_from_json(const std::string& text) {
       throw Error(ErrorCode::bad_json, "unknown key '" + key + "' in a policy of passes");
     }
   }
+  for (const char* key : {"right", "closer", "wider", "elsewhere"})
+    if (!given.contains(key))
+      throw Error(ErrorCode::bad_json, "a policy of passes needs '" + std::string(key) + "'");
   return out;
 }
 
@@ -158,6 +167,7 @@ std::string to_json(const Policy& policy) {
   };
   model("right", policy.right);
   model("closer", policy.closer);
+  model("wider", policy.wider);
   model("elsewhere", policy.elsewhere);
   out["worth"] = policy.worth;
   out["weights"] = policy.weights;

@@ -81,7 +81,13 @@ Map temper(const Map& relevance, const Map& interest, const Trace& trace, const 
            double explore, double last_uncertainty, const Rules& rules, uint64_t seed) {
   Map out = relevance;
   const auto at = [](const Map& map, size_t i) { return map.empty() ? 0.0F : map.values[i]; };
-  if (manner == "first" && trace.gaze.empty() && explore == 0) return out;
+  const bool whole = manner == "first" || manner == "wider";
+  if (whole && trace.gaze.empty() && explore == 0) return out;
+  if (manner == "wider") {
+    for (size_t i = 0; i < out.size(); ++i)
+      out.values[i] = std::max(out.values[i], at(trace.gaze, i));
+    return out;
+  }
   const Map attention = attention_of(trace, relevance);
   const auto apart = static_cast<float>(rules.apart);
   const auto vain = static_cast<float>(rules.inhibition * last_uncertainty);

@@ -1,6 +1,7 @@
 // Films whose truth is known: how well the leaves follow, and which constants follow best.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct Film {
   std::vector<bool> cuts;  // true where a shot begins, but for the first
   Geometry geometry;       // of the tokens
   std::string question;
+  std::string layout;  // of generated films
   void add(const Picture& picture, const std::string& question, const arrcoc::Options& options,
            const Box& box, bool cut);
 };
@@ -45,5 +47,12 @@ inline constexpr double kFine = 16;  // frame pixels (longer side 1024) of a lea
 // baselines: also what per-frame allocation and breadth-first would cover with the same tokens.
 void measure(const Film& film, const Options& options, FlowSource* flow, SegmentSource* segments,
              bool baselines, Score& score);
+
+// What a setting is worth: coverage, less what coherence lacks.
+double worth(const Score& score);
+// The constants (see constants_json) that are worth most on these films, found one after the other.
+// report: a line for every setting that was tried; may be empty.
+Options fit(const std::vector<Film>& films, const Options& start, FlowSource* flow,
+            SegmentSource* segments, const std::function<void(const std::string&)>& report);
 
 }  // namespace arrcoc::temporal

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "arrcoc/error.h"
 #include "arrcoc/temporal.h"
@@ -79,6 +80,24 @@ Histogram histogram(const Thumb& thumb) {
   return out;
 }
 
+// Mean over channels of the area between the cumulative histograms.
+double apart_in_any_light(const Thumb& current, const Thumb& previous) {
+  const double light =
+      std::accumulate(current.rgb.begin(), current.rgb.end(), 0.0) /
+      std::max(1.0, std::accumulate(previous.rgb.begin(), previous.rgb.end(), 0.0));
+  std::array<std::array<int, 256>, 3> more{};
+  for (size_t i = 0; i < current.rgb.size(); ++i) {
+    ++more[i % 3][current.rgb[i]];
+    --more[i % 3][static_cast<size_t>(std::min(255L, std::lround(previous.rgb[i] * light)))];
+  }
+  int64_t area = 0;
+  for (const auto& channel : more) {
+    int64_t sum = 0;
+    for (int n : channel) area += std::abs(sum += n);
+  }
+  return static_cast<double>(area) / (255.0 * static_cast<double>(current.rgb.size()));
+}
+
 }  // namespace
 
 std::vector<float> unexplained(const Thumb& current, const Thumb& previous, const Flow& flow) {
@@ -116,8 +135,10 @@ Change compare(const Thumb& current, const Thumb& previous, const std::vector<fl
   for (size_t i = 0; i < a.size(); ++i) out.histogram += std::abs(a[i] - b[i]);
   out.histogram /= 2 * n;
   out.residual = static_cast<double>(sum_of(lost)) / n;
+  if (out.histogram > tuning.cut_colours) out.light = apart_in_any_light(current, previous);
   out.cut = out.share > tuning.cut_share ||
-            (out.histogram > tuning.cut_histogram && out.residual > tuning.cut_residual);
+            (out.histogram > tuning.cut_histogram && out.residual > tuning.cut_residual) ||
+            out.light > tuning.cut_light;
   return out;
 }
 

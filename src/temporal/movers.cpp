@@ -89,7 +89,7 @@ Interest interest_in(const Query& query) {
   const bool people = names(query, kPeople), vehicles = names(query, kVehicles);
   if (people != vehicles) out.upright = people ? 1.0F : -1.0F;
   if (people || vehicles || names(query, kMoving)) {
-    out.motion = 3;
+    out.moving = true;
     out.rest = 0.5F;
   }
   return out;

@@ -59,14 +59,6 @@ void slow_down(const Map& before, float least, Map& map) {
 
 }  // namespace
 
-Options defaults() {
-  Options out;
-  out.allocate.finest_weight = 1;
-  // A thing of two percent of the frame that jumps must not wait for the next regular look.
-  out.tuning.unexplained = 0.015F;
-  return out;
-}
-
 Realizer::Realizer(const Options& options, std::shared_ptr<FlowSource> flow,
                    std::shared_ptr<SegmentSource> segments)
     : options_(options),
@@ -184,7 +176,8 @@ void Realizer::blend(Step& out, const Map& before, const Drift& drift, const Map
   if (!fresh) {
     const Map carried = warp(before, drift);
     const Map moving = movers(out.motion, options_.interest);
-    const float boost = std::min(1.0F, t.boost * options_.interest.motion * (1 - t.decay));
+    // Not a share of what decay leaves: how long a map lasts says nothing about what moves.
+    const float boost = options_.interest.moving ? t.mover : t.boost;
     const float decay = out.looked ? t.renew * t.decay : t.decay;
     for (size_t i = 0; i < carried.size(); ++i) {
       const float d = decay * (1 - lost.values[i]);

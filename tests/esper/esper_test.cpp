@@ -174,6 +174,56 @@ TEST(Esper, AnAnswerGatheredFromAllOverEndsTheRoundsOfPolicyPasses) {
   EXPECT_EQ(r.stopped, "spread");
 }
 
+// Unsure, and not read from one place: the question's own map with all of the budget, which is what
+// a single look would have been.
+TEST(Esper, AWiderLookIsTheSingleLook) {
+  esper::Options options = options_of("100");
+  options.rules.passes = 3;
+  options.rules.wander = false;
+  options.rules.wider = 1;
+  options.rules.gathered = 1.1;
+  Script script({0.7F});
+  script.focus_ = 3;
+  const esper::Result r = esper::ask(page(), "What is it?", script, options);
+  ASSERT_EQ(r.passes.size(), 2U);
+  EXPECT_EQ(r.passes[1].manner, "wider");
+  EXPECT_EQ(r.stopped, "spread");
+  EXPECT_GT(r.passes[1].tokens, r.passes[0].tokens);
+  options.rules = {};
+  options.rules.passes = 1;
+  const esper::Result single = esper::ask(page(), "What is it?", script, options);
+  EXPECT_EQ(r.passes[1].allocation.leaves, single.passes[0].allocation.leaves);
+  // Where no more is left than the first look had, there is nothing to widen.
+  options.rules.passes = 3;
+  options.rules.wider = 1;
+  options.rules.wander = false;
+  options.rules.gathered = 1.1;
+  options.total_budget = 130;
+  EXPECT_EQ(esper::ask(page(), "What is it?", script, options).stopped, "budget");
+}
+
+// A closer look that is not sure has to lead by a margin.
+TEST(Esper, ACloserLookThatIsUnsureIsDoubted) {
+  const auto best = [](float closer, double doubt) {
+    Script script({0.5F, closer});
+    script.focus_ = 20;
+    esper::Options options = options_of("100");
+    options.rules.passes = 2;
+    options.rules.doubt = doubt;
+    options.confidence = [](const esper::Pass& p) {
+      return static_cast<double>(p.probabilities.front());
+    };
+    options.confident = 0.75;
+    const esper::Result r = esper::ask(page(), "What is it?", script, options);
+    EXPECT_EQ(r.passes.back().manner, "closer");
+    return r.best;
+  };
+  EXPECT_EQ(best(0.6F, 0), 1U);
+  EXPECT_EQ(best(0.6F, 0.15), 0U);
+  EXPECT_EQ(best(0.7F, 0.15), 1U);
+  EXPECT_EQ(best(0.8F, 0.5), 1U);  // sure outright
+}
+
 // What passes read is handed on in texture channels 37 to 39, and the scorer reads it there.
 TEST(Esper, ChannelsCarryWhatEarlierPassesRead) {
   esper::Trace trace;
@@ -203,7 +253,7 @@ TEST(Esper, TheMapLeavesTheTigerForThePacket) {
   const Picture zoo = media::load(std::string(ARRCOC_SOURCE_DIR) + "/examples/pictures/zoo.jpg");
   const Box tiger{428, 232, 623, 429}, print{292, 676, 341, 687};
   answering::AskOptions options = answering::options_for("passes");
-  options.look.budget = "100";
+  options.look.budget = "64";
   options.confident = 1.1;  // the second look is what this is about
   options.rules.gathered = 0;
   options.gaze = {8, 8, static_cast<float>(zoo.width()) / 8, static_cast<float>(zoo.height()) / 8,
@@ -250,6 +300,7 @@ TEST(Esper, APolicyLearnsWhenAnotherLookPays) {
     l.first_right = likely > 0;
     l.closer_right = gathered > 0.5;
     l.closer = {1, l.closer_right ? 1.0 : -1.0, 0, gathered, 0, 0.3, 1};
+    l.wider = {1, -1, -1, gathered, 0.2, 0.3, 1};
     l.elsewhere = {1, -1, -1, gathered, 0.2, 0.3, 1};
     logged.push_back(l);
   }
@@ -264,6 +315,7 @@ TEST(Esper, APolicyLearnsWhenAnotherLookPays) {
   EXPECT_THROW(esper::policy_from_json("[]"), Error);
   EXPECT_THROW(esper::policy_from_json(R"({"worth": 7})"), Error);
   EXPECT_THROW(esper::policy_from_json(R"({"left": {}})"), Error);
+  EXPECT_THROW(esper::policy_from_json("{}"), Error);  // without its models it would decide nothing
   EXPECT_THROW(esper::fit({}), Error);
 }
 

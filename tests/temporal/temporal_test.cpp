@@ -1,6 +1,8 @@
 // Relevance over time: motion, cuts, budgets, steadiness.
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <set>
 
 #include "arrcoc/error.h"
@@ -126,6 +128,39 @@ TEST(Cuts, AreFoundInTheGeneratedClips) {
   EXPECT_GE(f1, 0.9);
 }
 
+// Lamps change all channels alike and are no cut; another room of the same brightness is one.
+TEST(Cuts, OtherColoursAreACutAndOtherLightIsNot) {
+  const at::Tensor ground = films::ground(kWidth, kHeight, 3);
+  const Thumb a = thumb(ground), dimmed = thumb((ground.to(at::kFloat) * 0.8).to(at::kByte));
+  at::Tensor turned = ground.clone();  // the channels exchanged and the picture turned round
+  turned[0] = ground[2].flip({0, 1});
+  turned[2] = ground[0].flip({0, 1});
+  films::paint(turned, {0, 0, kWidth, kHeight / 3.0F}, 110, 60, 140);
+  const std::vector<float> explained(a.rgb.size() / 3, 0);  // colours alone decide here
+  EXPECT_FALSE(compare(dimmed, a, explained, Tuning{}).cut);
+  EXPECT_TRUE(compare(thumb(turned), a, explained, Tuning{}).cut);
+}
+
+TEST(Constants, AreReadWrittenAndInstalled) {
+  temporal::Options given = defaults();
+  given.tuning.decay = 0.5F;
+  given.tuning.mover = 0.25F;
+  given.means.novelty = 0.125;
+  const temporal::Options read = constants_from_json(constants_json(given));
+  EXPECT_EQ(read.tuning.decay, 0.5F);
+  EXPECT_EQ(read.tuning.mover, 0.25F);
+  EXPECT_EQ(read.means.novelty, 0.125);
+  EXPECT_EQ(read.tuning.steady, given.tuning.steady);
+  install_constants(R"({"decay": 0.25, "measured": {"frames": 3}})");
+  EXPECT_EQ(defaults().tuning.decay, 0.25F);
+  install_constants("");
+  EXPECT_EQ(defaults().tuning.decay, Tuning{}.decay);
+  EXPECT_THROW(constants_from_json("[]"), Error);
+  EXPECT_THROW(constants_from_json(R"({"decoy": 1})"), Error);
+  EXPECT_THROW(constants_from_json(R"({"decay": 1.5})"), Error);
+  EXPECT_THROW(constants_from_json(R"({"decay": "much"})"), Error);
+}
+
 TEST(Purse, TheTotalIsNeverPassedAndQuietFramesGetNothing) {
   Means means;
   means.most = 64;
@@ -163,7 +198,7 @@ TEST(Realizer, AStillFilmIsPaidForOnce) {
 }
 
 // A hand-held camera: the picture trembles by a pixel and every frame has its own noise.
-TEST(Realizer, JitterDoesNotMakeTheLeavesFlicker) {
+void expect_no_flicker() {
   Realizer realizer(options_of(64), media::dis_flow());
   Allocation before, alone_before;
   double steady = 0, alone = 0;
@@ -190,6 +225,16 @@ TEST(Realizer, JitterDoesNotMakeTheLeavesFlicker) {
   }
   EXPECT_GT(steady / (frames - 1), 0.95);
   EXPECT_GT(steady, alone);
+}
+
+TEST(Realizer, JitterDoesNotMakeTheLeavesFlicker) { expect_no_flicker(); }
+
+TEST(Realizer, NorDoesItWithTheConstantsThatShip) {
+  std::ifstream in(std::string(ARRCOC_SOURCE_DIR) + "/models/tiny/film.json");
+  ASSERT_TRUE(in);
+  install_constants({std::istreambuf_iterator<char>(in), {}});
+  expect_no_flicker();
+  install_constants("");
 }
 
 TEST(Realizer, LeavesFollowAMovingTargetBetterThanFramesAlone) {
