@@ -11,6 +11,18 @@ namespace arrcoc::cli {
 
 void add_bench(CLI::App& app);
 
+struct BenchArgs {
+  std::string suites;
+  std::string policies;  // "": all baselines
+  std::vector<std::string> data;
+  std::string budgets = "64,100,160,256,400";
+  std::string out;
+  int limit = 0, native_limit = 10, large_limit = 0;
+  double native_megapixels = 1;
+  bool remember = false;
+  bool quick = false, speed = false, growth = false, ablation = false, json = false;
+};
+
 // One policy at one budget.
 struct BenchCell {
   std::string policy;  // or, in the ablation, what was changed
@@ -18,10 +30,18 @@ struct BenchCell {
   answering::AskOptions options;
   int limit = 0;          // questions of each suite at most; 0: all
   bool ablation = false;  // belongs to that table, not to the comparison
+  bool extra = false;     // asked for as NAME@BUDGET: not compared with other policies
   std::vector<answering::Record> records;
   std::vector<double> gflops;  // of each record
   double peak_mb = 0;
+  int most_tokens() const;  // that the budget allows; 0 when it sets none
+  size_t weight() const;    // what a question costs, roughly: 1 is a small budget
 };
+
+// What is to be measured. Error{bad_argument} for what cannot be. Without --policies learned
+// queries that are missing or belong to other weights are left out, with a line on stderr.
+std::vector<BenchCell> bench_cells(BenchArgs& args, const nlohmann::json& given,
+                                   const answering::Answerer& model);
 
 struct BenchFailure {
   std::string name;                           // of its files

@@ -47,7 +47,11 @@ answering::Summary summary_of(const BenchCell& cell) {
 const BenchCell* middle_cell(const BenchReport& report, const std::string& policy) {
   std::vector<const BenchCell*> all;
   for (const BenchCell& cell : report.cells)
-    if (cell.policy == policy && !cell.ablation) all.push_back(&cell);
+    if (cell.policy == policy && !cell.ablation && !cell.extra) all.push_back(&cell);
+  // A policy that was named with budgets of its own only.
+  if (all.empty())
+    for (const BenchCell& cell : report.cells)
+      if (cell.policy == policy && !cell.ablation) all.push_back(&cell);
   return all.empty() ? nullptr : all[all.size() / 2];
 }
 
@@ -77,6 +81,7 @@ std::vector<std::string> bench_conclusion(const BenchReport& report) {
     if (cell.policy == "realized" || cell.policy == "oracle" || cell.ablation) continue;
     for (const BenchCell& mine : report.cells) {
       if (mine.policy != "realized" || mine.ablation) continue;
+      if (mine.extra && cell.budget == "own") continue;
       if (cell.budget != "own" && cell.budget != mine.budget) continue;
       const Paired p = paired(mine, cell);
       if (p.questions == 0) continue;

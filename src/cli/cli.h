@@ -54,18 +54,19 @@ nlohmann::ordered_json to_json(const Map& map);
 void require_writable(const std::string& path);
 std::string table(const std::vector<std::vector<std::string>>& rows);  // first row is the heading
 
-// done/total, rate and time left on standard error; silent when that is not a terminal.
+// done/total, rate and time left on standard error; every 30 seconds when that is no terminal.
 class Progress {
  public:
   Progress(std::string what, size_t total);
   ~Progress();
-  void step();
+  void step(size_t by = 1);
+  void skip(size_t by);  // done before: it says nothing about the speed
 
  private:
   std::string what_;
   size_t total_;
   size_t done_ = 0;
-  double start_;
+  double start_, said_;
   bool shown_;
 };
 

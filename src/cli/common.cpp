@@ -131,25 +131,36 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
 }
 
 namespace {
+constexpr double kSecondsBetweenLines = 30;
+
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 }  // namespace
 
 Progress::Progress(std::string what, size_t total)
-    : what_(std::move(what)), total_(total), start_(now()), shown_(::isatty(STDERR_FILENO) != 0) {}
+    : what_(std::move(what)),
+      total_(total),
+      start_(now()),
+      said_(start_),
+      shown_(::isatty(STDERR_FILENO) != 0) {}
 
 Progress::~Progress() {
   if (shown_) std::fprintf(stderr, "\r\033[K");
 }
 
-void Progress::step() {
-  ++done_;
-  if (!shown_) return;
-  const double seconds = std::max(1e-3, now() - start_);
-  const double rate = static_cast<double>(done_) / seconds;
-  std::fprintf(stderr, "\r\033[K%s %zu/%zu  %.1f/s  %.0f s left", what_.c_str(), done_, total_,
-               rate, static_cast<double>(total_ - done_) / rate);
+void Progress::skip(size_t by) { total_ -= std::min(total_, by); }
+
+// A terminal sees every step, a log file a line now and then.
+void Progress::step(size_t by) {
+  done_ = std::min(done_ + by, total_);
+  const double at = now(), seconds = std::max(1e-3, at - start_);
+  if (!shown_ && at - said_ < kSecondsBetweenLines) return;
+  said_ = at;
+  const double rate = std::max(1e-9, static_cast<double>(done_) / seconds);
+  std::fprintf(stderr, "%s%s %zu/%zu  %.1f/s  %.0f s left%s", shown_ ? "\r\033[K" : "",
+               what_.c_str(), done_, total_, rate, static_cast<double>(total_ - done_) / rate,
+               shown_ ? "" : "\n");
   std::fflush(stderr);
 }
 
