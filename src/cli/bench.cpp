@@ -211,6 +211,7 @@ void bench(const BenchArgs& given_args, const OptionFlags& flags) {
   if (!args.suites.empty()) answering::suite_groups(split_names(args.suites), 1);
   for (const std::string& folder : args.data) evaluation::load_items(folder);
   claim(args.out, report.settings);
+  if (!args.note.empty()) std::cerr << "bench: " << args.note << "\n";
   Run(args, report).all();
   if (args.growth) report.growth = growth_of(args);
   const ordered_json all = bench_json(report);

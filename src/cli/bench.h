@@ -20,6 +20,7 @@ struct BenchArgs {
   int limit = 0, native_limit = 10, large_limit = 0;
   double native_megapixels = 1;
   bool remember = false;
+  std::string note;  // what was left out, and why
   bool quick = false, speed = false, growth = false, ablation = false, json = false;
 };
 
@@ -39,7 +40,7 @@ struct BenchCell {
 };
 
 // What is to be measured. Error{bad_argument} for what cannot be. Without --policies learned
-// queries that are missing or belong to other weights are left out, with a line on stderr.
+// queries that are missing or belong to other weights are left out, and args.note says so.
 std::vector<BenchCell> bench_cells(BenchArgs& args, const nlohmann::json& given,
                                    const answering::Answerer& model);
 

@@ -1,6 +1,4 @@
 // Which policies bench measures at which budgets, and what the ablation changes.
-#include <iostream>
-
 #include "answering/plan.h"
 #include "arrcoc/error.h"
 #include "cli/bench.h"
@@ -51,12 +49,12 @@ void check_budget(const std::string& budget) {
                 "budgets are numbers, auto or auto:LOW-HIGH, not '" + budget + "'");
 }
 
-bool has_queries(const answering::Answerer& model) {
+bool has_queries(const answering::Answerer& model, std::string& note) {
   try {
     model.model().need_queries();
     return true;
   } catch (const Error& problem) {
-    std::cerr << "bench: without qformer: " << problem.what() << "\n";
+    note = std::string("without qformer: ") + problem.what();
     return false;
   }
 }
@@ -112,12 +110,13 @@ std::vector<BenchCell> bench_cells(BenchArgs& args, const json& given,
   const std::vector<std::string> budgets = split_names(args.budgets);
   for (const std::string& budget : budgets) check_budget(budget);
   const bool chosen = !args.policies.empty();
-  const bool queries = (chosen && !args.ablation) || has_queries(model);
+  const bool queries = (chosen && !args.ablation) || has_queries(model, args.note);
   if (!chosen) args.policies = kBaselines;
   Cells cells(args, given);
   std::string kept;
   for (const std::string& entry : split_names(args.policies)) {
     if (entry == "qformer" && !chosen && !queries) continue;
+    if (chosen && entry.rfind("qformer", 0) == 0) model.model().need_queries();
     kept += (kept.empty() ? "" : ",") + entry;
     const size_t at = entry.find('@');
     if (at != std::string::npos) {

@@ -98,6 +98,8 @@ std::vector<std::string> bench_conclusion(const BenchReport& report) {
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string> out;
   for (const auto& [by, line] : losses) out.push_back("Not beaten: " + line);
+  if (losses.empty() && !wins.empty())
+    out.emplace_back("No baseline of this run does as well as realized at the same budget");
   const BenchCell* mine = middle_cell(report, "realized");
   for (const BenchCell& oracle : report.cells) {
     if (!mine || oracle.policy != "oracle" || oracle.budget != mine->budget) continue;
@@ -123,6 +125,9 @@ ordered_json bench_counts(const BenchReport& report) {
                    {"against", middle->budget},
                    {"points", to_json(p.difference)}});
   }
+  std::stable_sort(out.begin(), out.end(), [](const ordered_json& a, const ordered_json& b) {
+    return a["mean_tokens"] < b["mean_tokens"];
+  });
   return out;
 }
 

@@ -128,8 +128,10 @@ std::string bench_markdown(const BenchReport& report, const ordered_json& json) 
   cells_table(json, out);
   out << "\nExact match: answers equal after lower case and trimming; intervals: 95 %, bootstrap "
          "over pictures; comparisons: on the questions that both were asked. FLOP: counted from "
-         "the products that were run. ms: one question of a new picture whose questions are read "
-         "together. QC3: correlation of tokens per cell with the evidence. P2F: points per GFLOP. "
+         "the products that were run. ms: one question of a "
+      << (report.settings.value("remember", false) ? "known" : "new")
+      << " picture whose questions are read together. QC3: correlation of tokens per cell with the "
+         "evidence. P2F: points per GFLOP. "
          "ECR: tokens saved x accuracy kept of native's.\n";
   if (json.contains("counts")) counts_table(json["counts"], out);
   if (json.contains("ablation")) ablation_table(json["ablation"], out);
