@@ -98,8 +98,10 @@ QueryTrainer::QueryTrainer(const Options& options, SceneSource source, Say say)
       pool_(options.slots, options.canvas, device_, type_),
       held_out_(options.held_out, options.canvas, device_, type_) {
   for (const Tensor& tensor : bundle_.answerer) frozen_.push_back(tensor.to(device_, type_));
-  weights_ =
-      std::make_unique<FlatWeights>(net_.layout(), net_.layout().initial(options.seed), device_);
+  const tiny::Tensors first = options.resume
+                                  ? tiny::load_queries(options.out, bundle_.shape).tensors
+                                  : net_.layout().initial(options.seed);
+  weights_ = std::make_unique<FlatWeights>(net_.layout(), first, device_);
   if (options.optimiser == "muon") weights_->use_muon();
 }
 

@@ -16,11 +16,12 @@ struct QueryReport {
   double held_out_loss = 0, held_out_exact = 0;
 };
 
-// Uses of the options: out (the module's folder), init (needed), assets, device, seed, minutes or
-// steps, canvas, slots, workers, fresh, words, mix, pictures, questions, optimiser, rate, warmup,
-// final_rate, decay, clip, report_seconds, evaluate_seconds, evaluate_steps, held_out. The
-// answerer of `init` is read and never changed. The module is replaced atomically at every
-// evaluation. Error for anything that cannot go on.
+// Uses of the options: out (the module's folder), init (needed), resume (goes on from the module in
+// out, which may belong to another answerer; the optimiser starts afresh), assets, device, seed,
+// minutes or steps, canvas, slots, workers, fresh, words, mix, pictures, questions, optimiser,
+// rate, warmup, final_rate, decay, clip, report_seconds, evaluate_seconds, evaluate_steps,
+// held_out. The answerer of `init` is read and never changed. The module is replaced atomically at
+// every evaluation. Error for anything that cannot go on.
 QueryReport train_queries(const Options& options, const SceneSource& source,
                           const std::function<void(const std::string&)>& say);
 QueryReport train_queries(const Options& options,
