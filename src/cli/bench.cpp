@@ -169,7 +169,9 @@ class Run {
 void bench(const BenchArgs& given_args, const OptionFlags& flags) {
   BenchArgs args = given_args;
   if (args.speed) {
-    bench_speed(args.quick ? 1 : 5, args.json);
+    const std::string budget =
+        flags.given().contains("budget") ? flags.options().budget : std::string("180");
+    bench_speed(args.quick ? 1 : 5, budget, args.json);
     return;
   }
   const bool asks = !args.suites.empty() || !args.data.empty();

@@ -117,7 +117,7 @@ std::string bench_markdown(const BenchReport& report, const nlohmann::ordered_js
 std::string bench_html(const BenchReport& report, const nlohmann::ordered_json& json);
 
 // Adaptive against native on one 1024x1024 picture, in one run.
-void bench_speed(int rounds, bool json);
+void bench_speed(int rounds, const std::string& budget, bool json);
 // Time, products and memory over megapixels and over tokens. Native is measured up to
 // `native_megapixels`.
 nlohmann::ordered_json bench_growth(int rounds, double largest, double native_megapixels);

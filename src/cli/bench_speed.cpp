@@ -51,19 +51,20 @@ Picture fresh(const Picture& picture, int round) {
 
 }  // namespace
 
-void bench_speed(int rounds, bool json) {
+void bench_speed(int rounds, const std::string& budget, bool json) {
   std::shared_ptr<const answering::Answerer> model;
   const Cost loading = time([&] { model = answering::Answerer::load(); });
   const auto group = answering::suite_groups({"documents"}, 2)();
   const Picture page = resize(group->picture, 1024, 1024);
   const std::string first = group->cases[0].item.question, second = group->cases[1].item.question;
   answering::AskOptions adaptive = answering::options_for("realized");
-  adaptive.look.budget = "180";
+  adaptive.look.budget = budget;
   const answering::AskOptions native = answering::options_for("native");
   model->ask(fresh(page, 255), first, adaptive);  // threads and caches are warm
   answering::reset_peak();
   Series new_page, known_page, all;
   std::vector<double> share;
+  int tokens = 0;
   double adaptive_peak = 0, flops[2] = {0, 0};
   for (int round = 0; round < rounds; ++round) {
     const Picture picture = fresh(page, round);
@@ -74,6 +75,7 @@ void bench_speed(int rounds, bool json) {
       known_page.add(time([&] { reply = model->ask(picture, second, adaptive); }));
       flops[0] = counter.flops();
     }
+    tokens = reply.tokens;
     for (const Stage& stage : reply.stages)
       if (stage.name == "looking") share.push_back(stage.milliseconds / reply.milliseconds());
   }
@@ -85,6 +87,7 @@ void bench_speed(int rounds, bool json) {
   }
   nlohmann::ordered_json out;
   out["rounds"] = rounds;
+  out["tokens"] = tokens;
   out["loading"] = {{"wall_ms", rounded(1e3 * loading.wall)},
                     {"cpu_ms", rounded(1e3 * loading.cpu)}};
   out["adaptive_new_page"] = new_page.json();
