@@ -7,14 +7,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <new>
 #include <thread>
 
 #include "arrcoc/error.h"
-#include "arrcoc/temporal.h"
 #include "arrcoc/tiny.h"
 #include "arrcoc/version.h"
 #include "cli/bench.h"
@@ -72,28 +69,13 @@ int dispatch(int argc, char** argv) {
   return 0;
 }
 
-// Constants of films that were fitted for these weights, where they are.
-void install_films(const std::filesystem::path& folder) {
-  const std::filesystem::path path = folder / "film.json";
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return;
-  try {
-    temporal::install_constants({std::istreambuf_iterator<char>(in), {}});
-  } catch (const Error& problem) {
-    throw Error(problem.code(), path.string() + ": " + problem.what());
-  }
-}
-
 }  // namespace
 
 int run(int argc, char** argv) {
   prepare_environment();
   try {
     media::install();
-    if (const std::string model = tiny::find_model(); !model.empty()) {
-      tiny::install(model);
-      install_films(model);
-    }
+    if (const std::string model = tiny::find_model(); !model.empty()) tiny::install(model);
     return dispatch(argc, argv);
   } catch (const Error& e) {
     std::cerr << "arrcoc: " << one_line(e.what()) << "\n";

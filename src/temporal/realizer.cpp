@@ -52,9 +52,11 @@ double touched(const Map& relevance, const Map& motion) {
 // Mixes the map before into the new one, as little as keeps their cosine at `least`.
 void slow_down(const Map& before, float least, Map& map) {
   const Map wanted = map;
-  for (float w = 0.1F; w < 1 && coherence(before, map) < least; w += 0.1F)
+  // Below a tenth the share is halved: a strong map after a faint one outweighs it even then.
+  for (float share = 0.9F; share > 1e-3F && coherence(before, map) < least;
+       share = share > 0.15F ? share - 0.1F : share / 2)
     for (size_t i = 0; i < map.size(); ++i)
-      map.values[i] = (1 - w) * wanted.values[i] + w * before.values[i];
+      map.values[i] = share * wanted.values[i] + (1 - share) * before.values[i];
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "arrcoc/error.h"
 #include "arrcoc/realize.h"
+#include "arrcoc/temporal.h"
 #include "arrcoc/tiny.h"
 #include "arrcoc/weights.h"
 #include "models/tiny/files.h"
@@ -333,6 +334,21 @@ TEST(TinyAnswer, ABrokenAdapterIsBypassed) {
   EXPECT_TRUE(answer.adapter_bypassed);
   ASSERT_FALSE(answer.probabilities.empty());
   for (float p : answer.probabilities) EXPECT_GT(p, 0) << "NaN compares false";
+}
+
+TEST(Install, TakesWhatWasFittedForFilmsFromTheModelsFolder) {
+  const std::string folder = int8_folder("film");
+  std::ofstream(fs::path(folder) / "film.json") << R"({"decay": 0.3})";
+  install(folder);
+  EXPECT_FLOAT_EQ(temporal::defaults().tuning.decay, 0.3F);
+  std::ofstream(fs::path(folder) / "film.json") << R"({"decoy": 0.3})";
+  try {
+    install(folder);
+    FAIL() << "an unknown key was taken";
+  } catch (const Error& problem) {
+    EXPECT_NE(std::string(problem.what()).find("film.json"), std::string::npos) << problem.what();
+  }
+  temporal::install_constants("");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "arrcoc/error.h"
 #include "arrcoc/knowing.h"
 #include "arrcoc/policies.h"
+#include "arrcoc/temporal.h"
 #include "arrcoc/texture.h"
 #include "arrcoc/tiny.h"
 
@@ -66,6 +67,17 @@ bool holds_model(const fs::path& folder) {
   return fs::exists(folder / "config.json", ignored);
 }
 
+// What was fitted for these weights, where it is. Errors name the file.
+void install_file(const fs::path& path, void (*put)(const std::string&)) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return;
+  try {
+    put({std::istreambuf_iterator<char>(in), {}});
+  } catch (const Error& problem) {
+    throw Error(problem.code(), path.string() + ": " + problem.what());
+  }
+}
+
 }  // namespace
 
 std::string find_model() {
@@ -92,12 +104,8 @@ void install(const std::string& folder) {
     state.folder = folder;
     state.model.reset();
   }
-  const fs::path policies = fs::path(folder) / "policies.json";
-  if (std::ifstream in(policies); in) try {
-      training::install_policies({std::istreambuf_iterator<char>(in), {}});
-    } catch (const Error& problem) {
-      throw Error(problem.code(), policies.string() + ": " + problem.what());
-    }
+  install_file(fs::path(folder) / "policies.json", training::install_policies);
+  install_file(fs::path(folder) / "film.json", temporal::install_constants);
   registry<Scorer>().add("realizer", "coupling: the bundled network looks for what is asked",
                          [] { return std::make_unique<RealizerScorer>(installed()); });
   registry<Provider>().add("realizer-text", "where print is, by the bundled network",
