@@ -1,4 +1,6 @@
 // Which policies bench measures at which budgets, and what the ablation changes.
+#include <algorithm>
+
 #include "answering/plan.h"
 #include "arrcoc/error.h"
 #include "cli/bench.h"
@@ -10,7 +12,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kBaselines =
-    "realized,oracle,resize,random,breadth-first,saliency,reader,diverse,slices,fixed-16x,"
+    "realized,passes,oracle,resize,random,breadth-first,saliency,reader,diverse,slices,fixed-16x,"
     "fixed-tiers,native,tome,visionzip,fastv,cdpruner,five-paths,qformer";
 
 struct Changed {
@@ -71,6 +73,13 @@ class Cells {
     cell.policy = name;
     cell.budget = answering::own_budget(policy).empty() ? budget : "own";
     cell.options = ask_options(policy, fields);
+    // All passes together stay within the budget: a later one takes 0.6 of a look, the first 0.9.
+    if (policy == "passes") {
+      const int most = cell.most_tokens();
+      cell.options.total_budget = most;
+      if (budget.find_first_not_of("0123456789") == std::string::npos)
+        cell.options.look.budget = std::to_string(std::max(1, most * 2 / 3));
+    }
     if (answering::encodes_all(policy))
       cell.limit = args_.native_limit;
     else if (cell.most_tokens() > kMaxBudget)

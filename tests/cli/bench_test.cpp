@@ -63,13 +63,14 @@ TEST(Bench, WritesAReportOfEveryPolicyAtEveryBudget) {
   Folder folder;
   const Outcome o = run_arrcoc(
       "bench --quick --suite charts --limit 2 --policies "
-      "realized,oracle,resize,slices,fastv,tome,fixed-16x --budgets 64,100 --ablation --json "
+      "realized,passes,oracle,resize,slices,fastv,tome,fixed-16x --budgets 64,100 --ablation "
+      "--json "
       "--out " +
       folder / "out");
   ASSERT_EQ(o.code, 0) << o.err;
   const json j = json::parse(o.out);
   EXPECT_EQ(j, json::parse(slurp(folder / "out/report.json")));
-  ASSERT_EQ(j["cells"].size(), 13U);  // six at two budgets, fixed-16x at its own
+  ASSERT_EQ(j["cells"].size(), 15U);  // seven at two budgets, fixed-16x at its own
   for (const json& cell : j["cells"]) {
     const std::string name = cell["policy"];
     EXPECT_EQ(cell["questions"], 2) << name;
