@@ -61,6 +61,16 @@ bool has_queries(const answering::Answerer& model, std::string& note) {
   }
 }
 
+// The nominal look so small that all passes together stay within the budget.
+void keep_within(BenchCell& cell) {
+  const esper::Rules& rules = cell.options.rules;
+  const int most = cell.most_tokens();
+  const double looks = rules.first + rules.later * (rules.passes - 1);
+  cell.options.total_budget = most;
+  if (cell.budget == std::to_string(most))
+    cell.options.look.budget = std::to_string(std::max(1, static_cast<int>(most / looks)));
+}
+
 class Cells {
  public:
   Cells(const BenchArgs& args, const json& given) : args_(args), given_(given) {}
@@ -73,13 +83,7 @@ class Cells {
     cell.policy = name;
     cell.budget = answering::own_budget(policy).empty() ? budget : "own";
     cell.options = ask_options(policy, fields);
-    // All passes together stay within the budget: a later one takes 0.6 of a look, the first 0.9.
-    if (policy == "passes") {
-      const int most = cell.most_tokens();
-      cell.options.total_budget = most;
-      if (budget.find_first_not_of("0123456789") == std::string::npos)
-        cell.options.look.budget = std::to_string(std::max(1, most * 2 / 3));
-    }
+    if (policy == "passes") keep_within(cell);
     if (answering::encodes_all(policy))
       cell.limit = args_.native_limit;
     else if (cell.most_tokens() > kMaxBudget)

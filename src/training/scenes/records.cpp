@@ -83,6 +83,13 @@ Sheetful begin(Context& c, const char* layout, bool portrait, float smallest, fl
   return out;
 }
 
+void headline(Sheetful& s, const std::string& title, const Style& big) {
+  Page& page = s.page();
+  const Run run = page.text(s.w / 2.0F, s.y, title, page.narrowed(title, big, s.w - 2 * s.margin),
+                            Align::centre);
+  page.ask({"form.title", {}, title, {run}, {}, Level::simple, 0.8F});
+}
+
 // Description of goods or work, one or two amounts a row, a total: below the boxes.
 void ledger(Context& c, Sheetful& s, const Style& label, const Style& typed, float foot) {
   Random& r = c.random;
@@ -297,12 +304,7 @@ Sheet boxed_form(Context& c) {
                     "Application for Funds", "Laboratory Work Sheet", "Voucher for Services",
                     "Report of Contact", "Request for Transfer", "Property Record",
                     "Quarterly Account Sheet", "Data Entry Record", "Notice of Award"}));
-  const Run head =
-      page.text(s.w / 2.0F, s.y, title,
-                page.narrowed(title, style(print, s.size * r.real(1.1F, 1.5F), s.ink, Weight::bold),
-                              s.w - 2 * s.margin),
-                Align::centre);
-  page.ask({"form.title", {}, title, {head}, {}, Level::simple, 0.8F});
+  headline(s, title, style(print, s.size * r.real(1.1F, 1.5F), s.ink, Weight::bold));
   s.y += s.size * 1.2F;
   std::vector<Entry> all = entries(r);
   const std::vector<Entry> absent(all.end() - 2, all.end());
@@ -458,10 +460,7 @@ Sheet report_page(Context& c) {
   const int columns = s.size < c.px(12.5F) && r.chance(0.4F) ? 2 : 1;
   const float gutter = s.size * 2;
   const std::string title = title_case(topic(r));
-  const Style big = style(family, s.size * r.real(1.2F, 1.6F), s.ink, Weight::bold);
-  const Run head = page.text(s.w / 2.0F, s.y, title, page.narrowed(title, big, s.w - 2 * s.margin),
-                             Align::centre);
-  page.ask({"form.title", {}, title, {head}, {}, Level::simple, 0.8F});
+  headline(s, title, style(family, s.size * r.real(1.2F, 1.6F), s.ink, Weight::bold));
   s.y += s.size * 2.4F;
   const float column =
       (s.w - 2 * s.margin - gutter * static_cast<float>(columns - 1)) / static_cast<float>(columns);
