@@ -45,7 +45,7 @@ struct Shape {
   int heads = 5;
   int encoder_layers = 7;  // and one context layer in the quality adapter
   int decoder_layers = 3;
-  int mlp = 960;
+  int mlp = 936;
   // realizer
   int stem = 48;        // channels at 1/4 resolution; doubled at 1/8
   int cell = 160;       // channels of the 16x8 pixel cells
@@ -54,6 +54,7 @@ struct Shape {
   int ask = 192;        // channels per question
   int ask_layers = 3;   // question blocks
   int question_layers = 2;
+  int lookups = 1;  // 1: the question looks into the page before the page is asked; 0: it does not
   bool operator==(const Shape&) const = default;
 };
 

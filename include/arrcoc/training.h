@@ -17,7 +17,8 @@ struct Options {
   std::string assets = "assets";  // fonts and cut-outs of the scene generator
   std::string out = "out/train";  // weights, checkpoint, metrics
   std::string init;               // folder with weights to start from, or "" for fresh ones
-  std::string device = "auto";    // auto, cpu, cuda
+  bool refit = false;           // fit those weights into `shape`: parts are added, others narrowed
+  std::string device = "auto";  // auto, cpu, cuda
   tiny::Shape shape;
   uint64_t seed = 1;
   // how long: minutes of wall time, or steps when given (then everything is reproducible)

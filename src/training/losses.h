@@ -7,6 +7,7 @@ namespace arrcoc::training {
 
 struct LookLosses {  // realizer
   at::Tensor relevance, glyph, text, tier, tensions, tokens;
+  at::Tensor lookup;          // undefined where the network looks nothing up
   at::Tensor glyph_accuracy;  // share of characters named right, no gradient
 };
 // tokens is the expected number of tokens over 400 (sparsity).

@@ -16,6 +16,7 @@ void each(Struct& o, const Visit& visit) {
   visit("assets", o.assets);
   visit("out", o.out);
   visit("init", o.init);
+  visit("refit", o.refit);
   visit("device", o.device);
   visit("seed", o.seed);
   visit("minutes", o.minutes);
@@ -83,6 +84,7 @@ void check(const Options& o) {
   require(o.outcome == 0 || (o.taught > 0 && o.questions % o.taught == 0 && o.questions > o.taught),
           "outcome compares several draws of a question: questions must be a multiple of taught");
   require(o.strange >= 0 && o.strange <= 1, "strange is a share from 0 to 1");
+  require(!o.refit || !o.init.empty(), "refit needs weights to start from (init)");
   require(o.groups >= 1, "groups starts at 1");
   require(o.alternate >= 0, "alternate is a number of steps");
   double weights = 0;

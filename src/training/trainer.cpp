@@ -34,6 +34,7 @@
 #include "training/plan.h"
 #include "training/pool.h"
 #include "training/prefetch.h"
+#include "training/refit.h"
 
 namespace arrcoc::training {
 namespace {
@@ -139,7 +140,8 @@ class Trainer {
 };
 
 tiny::Shape shape_of(const Options& options) {
-  return options.init.empty() ? options.shape : tiny::load_bundle(options.init).shape;
+  return options.init.empty() || options.refit ? options.shape
+                                               : tiny::load_bundle(options.init).shape;
 }
 
 Trainer::Trainer(const Options& options, const SceneSource& source, Say say)
@@ -167,6 +169,7 @@ Trainer::Trainer(const Options& options, const SceneSource& source, Say say)
     answer_first = answerer_.layout().initial(options.seed * 2 + 1);
   } else {
     tiny::Bundle bundle = tiny::load_bundle(options.init);
+    if (options.refit) bundle = refit(bundle, options.shape, options.seed);
     look_first = bundle.realizer;
     answer_first = bundle.answerer;
   }
@@ -312,6 +315,10 @@ Trainer::Looked Trainer::look(const Plan& plan, const Batch& batch, Dice& dice) 
   const LookLosses losses = look_losses(realizer_, w, features, judged, lesson, labels);
   out.loss = losses.relevance + losses.glyph + 0.2 * losses.text + 0.1 * losses.tier +
              options_.sparsity * losses.tokens + 0.1 * losses.tensions;
+  if (losses.lookup.defined()) {
+    out.loss = out.loss + 0.1 * losses.lookup;
+    window_.add("lookup", losses.lookup);
+  }
   window_.add("relevance", losses.relevance);
   window_.add("page_glyph", losses.glyph);
   window_.add("page_glyph_right", losses.glyph_accuracy);

@@ -154,6 +154,38 @@ TEST(Realizer, RegularBatchesEqualIndexedOnes) {
   EXPECT_FALSE(at::allclose(a.relevance[0], a.relevance[1], 1e-5, 1e-5));  // the question counts
 }
 
+TEST(Realizer, QuestionsLookTheirWordsUpInTheirOwnPage) {
+  at::NoGradGuard no_grad;
+  Shape without = small_shape();
+  without.lookups = 0;
+  const RealizerNet net(small_shape()), plain(without);
+  EXPECT_GT(net.layout().count(), plain.layout().count());
+  const Tensors w = net.layout().initial(3);
+  at::manual_seed(5);
+  const Tensor canvas = at::randint(0, 255, {2, 64, 96, 3}, at::kByte);
+  const Tensor extent = at::tensor({64.0F, 64.0F, 96.0F, 64.0F}).view({2, 2});
+  PageFeatures page =
+      net.read(w, {page_pixels(canvas), page_texture(canvas, extent), extent}, at::kFloat);
+  const Tensor question = at::randint(3, 190, {2, 16}, at::kLong);
+  const Judgement before = net.judge(w, page, question, {}, 1);
+  EXPECT_FALSE(before.looked_up.defined());  // only training asks for it
+  // What one page has to be found changes its own question alone.
+  page.index.values = page.index.values.clone();
+  page.index.values[0].mul_(-3);
+  const Judgement after = net.judge(w, page, question, {}, 1);
+  EXPECT_FALSE(at::allclose(before.relevance[0], after.relevance[0], 1e-5, 1e-6));
+  EXPECT_TRUE(at::allclose(before.relevance[1], after.relevance[1], 1e-5, 1e-6));
+  {
+    const at::AutoGradMode with_gradients(true);
+    const Tensor found = at::softmax(net.judge(w, page, question, {}, 1).looked_up, 2);
+    ASSERT_EQ(found.sizes(), (std::vector<int64_t>{2, 16, 4 * 3}));
+    // The third column of cells lies beyond the first picture.
+    const Tensor columns = found.view({2, 16, 4, 3}).sum({1, 2});
+    EXPECT_EQ(columns[0][2].item<float>(), 0.0F);
+    EXPECT_GT(columns[1][2].item<float>(), 0.0F);
+  }
+}
+
 TEST(Realizer, OnlyTheLikeliestRowsOfALargePageGoOn) {
   at::NoGradGuard no_grad;
   Shape shape = small_shape();
@@ -168,7 +200,7 @@ TEST(Realizer, OnlyTheLikeliestRowsOfALargePageGoOn) {
         net.read(w, {page_pixels(canvas), page_texture(canvas, extent), extent}, at::kFloat);
     return net.judge(w, page, at::randint(3, 190, {2, 16}, at::kLong), {}, 2);
   };
-  EXPECT_FALSE(judged(512, 512).first.defined());  // 32 rows: all of them
+  EXPECT_FALSE(judged(384, 384).first.defined());  // 24 rows: all of them
   const Judgement all = judged(1024, 1024);
   ASSERT_EQ(all.relevance.sizes(), all.first.sizes());
   const Tensor stayed = all.relevance.eq(all.first).all(2);  // [2,64]

@@ -73,8 +73,9 @@ Opinion TinyModel::look(const SeenPage& page, std::string_view question) const {
 int64_t TinyModel::bytes(const SeenPage& page) {
   const PageFeatures& f = page.features;
   int64_t sum = 0;
-  for (const Tensor* t : {&f.words, &f.text, &f.row_mask, &f.column_mask})
-    sum += static_cast<int64_t>(t->nbytes());
+  for (const Tensor* t :
+       {&f.words, &f.text, &f.row_mask, &f.column_mask, &f.index.keys, &f.index.values})
+    if (t->defined()) sum += static_cast<int64_t>(t->nbytes());
   return sum;
 }
 

@@ -37,7 +37,8 @@ std::vector<std::pair<const char*, int Shape::*>> fields() {
           {"page_layers", &Shape::page_layers},
           {"ask", &Shape::ask},
           {"ask_layers", &Shape::ask_layers},
-          {"question_layers", &Shape::question_layers}};
+          {"question_layers", &Shape::question_layers},
+          {"lookups", &Shape::lookups}};
 }
 
 void write_file(const fs::path& path, const std::string& text) {
@@ -75,13 +76,16 @@ Shape shape_from_json(const std::string& text) {
     bool known = false;
     for (const auto& [name, field] : fields()) {
       if (key != name) continue;
-      if (!value.is_number_integer() || value.get<int64_t>() < 1 || value.get<int64_t>() > 4096)
-        throw Error(ErrorCode::bad_json, "shape: '" + key + "' must be a number from 1 to 4096");
+      const int64_t least = key == "lookups" ? 0 : 1;
+      if (!value.is_number_integer() || value.get<int64_t>() < least || value.get<int64_t>() > 4096)
+        throw Error(ErrorCode::bad_json, "shape: '" + key + "' must be a number from " +
+                                             std::to_string(least) + " to 4096");
       shape.*field = value.get<int>();
       known = true;
     }
     if (!known) throw Error(ErrorCode::bad_json, "shape: unknown key '" + key + "'");
   }
+  if (shape.lookups > 1) throw Error(ErrorCode::bad_json, "shape: lookups must be 0 or 1");
   if (shape.width % shape.heads || shape.page % 32 || shape.ask % 32)
     throw Error(ErrorCode::bad_json,
                 "shape: heads must divide width, and 32 must divide page and ask");
@@ -222,6 +226,8 @@ Bundle load_bundle(const std::string& folder) {
   Bundle bundle;
   try {
     bundle.shape = shape_from_json(config["shape"].dump());
+    // Weights from before there were lookups do not name them.
+    if (!config["shape"].contains("lookups")) bundle.shape.lookups = 0;
   } catch (const Error& problem) {
     throw Error(ErrorCode::bad_weights, config_path.string() + ": " + problem.what());
   }

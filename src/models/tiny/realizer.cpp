@@ -1,5 +1,7 @@
 #include "models/tiny/realizer.h"
 
+#include <ATen/core/grad_mode.h>
+
 #include <cmath>
 
 #include "models/tiny/recompute.h"
@@ -108,6 +110,11 @@ RealizerNet::RealizerNet(const Shape& s) : shape_(s) {
   for (int i = 0; i < s.question_layers; ++i)
     question_layers_.emplace_back(layout_, "question." + std::to_string(i), s.ask,
                                   s.ask / kHeadWidth, 4 * s.ask, question_gain);
+  if (s.lookups > 0) {
+    index_norm_ = Norm(layout_, "lookup.norm0", s.ask);
+    lookup_norm_ = Norm(layout_, "lookup.norm1", s.ask);
+    lookup_ = Attention(layout_, "lookup", s.ask, s.ask, s.ask / kHeadWidth, 0.2F);
+  }
   question_norm_ = Norm(layout_, "question_norm", s.ask);
   const float ask_gain = 1 / std::sqrt(4.0F * static_cast<float>(s.ask_layers));
   for (int i = 0; i < s.ask_layers; ++i) {
@@ -148,7 +155,33 @@ PageFeatures RealizerNet::read(const Tensors& w, const Page& page, at::ScalarTyp
   Tensor column_mask = repeat_rows(out.column_mask, cols);
   for (const Axial& block : page_blocks_) words = block(w, words, row_mask, column_mask);
   out.words = narrow_(w, words);
+  if (shape_.lookups > 0) {
+    out.index = lookup_.remember(w, index_norm_(w, out.words).flatten(1, 2));
+    out.index = {out.index.keys.contiguous(), out.index.values.contiguous()};
+  }
   return out;
+}
+
+Tensor RealizerNet::look_up(const Tensors& w, const PageFeatures& page, const Tensor& asked,
+                            const Tensor& page_of, int64_t each, Tensor* logits) const {
+  KeysValues index = page.index;
+  // Cells beyond the picture are not to be found.
+  Tensor outside = (page.column_mask.transpose(2, 3) + page.row_mask).flatten(2).unsqueeze(2);
+  Tensor x = lookup_norm_(w, asked);
+  const int64_t q = x.size(0), t = x.size(1), d = x.size(2);
+  if (each > 0) {  // all questions of a page are one long one
+    x = x.view({-1, each * t, d});
+  } else {
+    index = {index.keys.index_select(0, page_of), index.values.index_select(0, page_of)};
+    outside = outside.index_select(0, page_of);
+  }
+  if (logits) {
+    Tensor own = lookup_.query(w, x).narrow(2, 0, kHeadWidth).to(at::kFloat);
+    Tensor keys = index.keys.select(1, 0).to(at::kFloat);
+    *logits = at::matmul(own, keys.transpose(1, 2)) / std::sqrt(static_cast<double>(kHeadWidth));
+    *logits = (*logits + outside.squeeze(1)).view({q, t, -1});
+  }
+  return lookup_(w, x, index, outside).view({q, t, d});
 }
 
 Tensor RealizerNet::glyphs(const Tensors& w, const Tensor& cells) const {
@@ -169,6 +202,10 @@ Judgement RealizerNet::judge(const Tensors& w, const PageFeatures& page, const T
   Tensor real = question.ne(kPad);
   Tensor word_mask = additive_mask(real, type);
   for (const Layer& layer : question_layers_) asked = layer(w, asked, word_mask);
+  Judgement out;
+  if (shape_.lookups > 0)
+    asked = asked + look_up(w, page, asked, page_of, each,
+                            at::GradMode::is_enabled() ? &out.looked_up : nullptr);
   asked = question_norm_(w, asked);
 
   const auto of_questions = [&](const Tensor& t) {
@@ -178,7 +215,6 @@ Judgement RealizerNet::judge(const Tensors& w, const PageFeatures& page, const T
   Tensor row_mask = repeat_rows(of_questions(page.row_mask), rows);
   Tensor column_mask = repeat_rows(of_questions(page.column_mask), cols);
   const int64_t kept = rows_kept(rows), wide = cols * (kWordWidth / kCellHeight);
-  Judgement out;
   Tensor which;  // [q,kept] rows that go on
   for (size_t i = 0; i < ask_blocks_.size(); ++i) {
     if (i == 1 && kept < rows) {

@@ -5,6 +5,8 @@
 // convolution that forms words in cells of 16x32, and axial blocks (attention along rows, then
 // along columns). The question part matches those cells with the question's characters by
 // cross-attention and spreads the match along rows and columns: values stand beside or below keys.
+// Before that the question looks its own words up in the page, so that "agree" brings along where
+// the legend names it and in which colour: no row or column joins a legend with its bars.
 #pragma once
 
 #include <algorithm>
@@ -32,16 +34,20 @@ struct PageFeatures {
   Tensor text;         // [P,H/16,W/16] logits of the text mask
   Tensor row_mask;     // [P,1,1,W/32] additive, columns beyond the picture
   Tensor column_mask;  // [P,1,1,H/16] additive, rows beyond the picture
+  KeysValues index;    // what questions look up, [P,heads,H/16*W/32,32]; undefined without lookups
 };
 
 // After the first question block only the likeliest rows of cells go on: they cost the most, and
 // no budget could pay for more of them in detail.
-inline constexpr int64_t kLeastRows = 32;
-inline int64_t rows_kept(int64_t rows) { return std::min(rows, std::max(kLeastRows, rows / 2)); }
+inline constexpr int64_t kLeastRows = 24;
+inline int64_t rows_kept(int64_t rows) {
+  return std::min(rows, std::max(kLeastRows, rows * 3 / 8));
+}
 
 struct Judgement {
   Tensor relevance;  // [Q,H/16,W/16] logits
   Tensor first;      // the same after the first block; undefined where all rows went on
+  Tensor looked_up;  // [Q,T,H/16*W/32] logits of the first head's lookup, with gradients only
   Tensor tier;       // [Q,kTiers] logits
   Tensor tensions;   // [Q,3] in [0,1]: compress, exploit, focus
 };
@@ -69,6 +75,9 @@ class RealizerNet {
                   const Tensor& page_of, int64_t each = 0) const;
 
  private:
+  // The question's characters [Q,T,ask] look into the pages.
+  Tensor look_up(const Tensors& w, const PageFeatures& page, const Tensor& asked,
+                 const Tensor& page_of, int64_t each, Tensor* logits) const;
   struct Axial {  // rows, columns, MLP
     Norm norm1, norm2, norm3;
     Attention row, column;
@@ -88,6 +97,8 @@ class RealizerNet {
   int symbols_, places_;
   Conv ngram_;
   std::vector<Layer> question_layers_;
+  Norm index_norm_, lookup_norm_;
+  Attention lookup_;
   Norm question_norm_, final_;
   std::vector<Norm> cross_norms_;
   std::vector<Attention> cross_;

@@ -216,7 +216,19 @@ void ReceiptWriter::items() {
   rule();
 }
 
+// Notes that people hand over: the next 1.00, 5.00, ... 100.00, or one with the odd coins.
+void ReceiptWriter::pay_otherwise() {
+  const int note =
+      std::vector<int>{100, 500, 1000, 2000, 5000, 10000}[r.weighted({1, 2, 3, 2, 3, 2})];
+  b.cash = (b.total / note + 1) * note;
+  if (r.chance(0.2F)) b.cash += b.total % 100;
+  if (r.chance(0.15F)) b.cash = b.total;
+}
+
 void ReceiptWriter::totals() {
+  unusual_ = r.strangeness > 0 && r.chance(0.6F);
+  if (unusual_) pay_otherwise();
+  bool unrounded = false;
   mark_amounts_ = r.chance(0.3F);
   label_at_ = r.chance(0.6F) ? 0.0F : r.real(0.1F, 0.35F);
   value_at_ = r.chance(0.75F) ? 1.0F : 0.94F;
@@ -246,7 +258,8 @@ void ReceiptWriter::totals() {
                "%",
            b.tax, "tax");
   if (b.rounding != 0 || r.chance(0.3F)) {
-    if (r.chance(0.5F))
+    unrounded = r.chance(0.5F);
+    if (unrounded)
       amount(r.pick({"Total Incl. GST", "TOTAL SALES (INCL GST)", "Total Amt Incl. Tax",
                      "Amount Before Rounding"}),
              due, "unrounded");
@@ -256,14 +269,26 @@ void ReceiptWriter::totals() {
   total_label = r.pick({"TOTAL", "Total", "GRAND TOTAL", "Total Amount", "NET TOTAL", "TOTAL DUE",
                         "Total Payable", "Amount Due", "Total :", "TOTAL RM", "Final Total",
                         "Total Rounded", "NETT TOTAL"});
+  if (unusual_)
+    total_label = unrounded
+                      ? r.pick({"Total Rounded", "ROUNDED TOTAL", "Total Amt Payable",
+                                "AMOUNT PAYABLE", "Nett Amount", "TOTAL TO PAY"})
+                      : r.pick({"Total Sales (Inclusive of GST)", "TOTAL INCL. GST",
+                                "Total Amt Payable", "TOTAL AMT", "Amount Payable", "BILL TOTAL",
+                                "Total Inc. Tax", "NET AMOUNT", "TOTAL (RM)", "Invoice Total",
+                                "Nett Amount", "TOTAL TO PAY", "Sum Total", "Total Due", "JUMLAH"});
   amount(total_label, b.total, "total", r.chance(0.5F),
          r.chance(0.3F) ? r.real(1.15F, 1.6F) : 1.0F);
   if (r.chance(0.3F)) rule();
   if (r.chance(0.8F)) {
     const bool card = b.cash == b.total;
-    amount(card ? r.pick({"VISA", "MASTER CARD", "Credit Card", "CASH", "E-WALLET", "Debit Card"})
-                : r.pick({"CASH", "Cash", "Cash Tendered", "Payment", "Amount Tendered", "PAID"}),
-           b.cash, "cash");
+    std::string how =
+        card ? r.pick({"VISA", "MASTER CARD", "Credit Card", "CASH", "E-WALLET", "Debit Card"})
+             : r.pick({"CASH", "Cash", "Cash Tendered", "Payment", "Amount Tendered", "PAID"});
+    if (unusual_ && !card)
+      how = r.pick({"CASH", "CASH RECEIVED", "Paid Amount", "CASH PAYMENT", "TENDER", "Amt Paid",
+                    "Cash :", "Received", "TUNAI", "CASH RM"});
+    amount(how, b.cash, "cash");
     if (!card || r.chance(0.5F))
       amount(r.pick({"CHANGE", "Change", "Change Due", "Balance"}), b.cash - b.total, "change");
   }
