@@ -240,7 +240,7 @@ void add_synth(CLI::App& app) {
       app.add_subcommand("synth", "make pictures with questions whose evidence is known");
   sub->add_option("--kind", s->kind,
                   "all, mixed, suite:NAME or one of documents, charts, scenes, formulas, objects, "
-                  "hard, clips, pairs")
+                  "hard, clips, pairs, records")
       ->capture_default_str();
   sub->add_option("--count", s->count, "scenes (a kind, with --kind all)")
       ->check(CLI::Range(1, 10000000))

@@ -165,8 +165,8 @@ Sheet receipt(Context& c) {
   Style strong = style(family, body.size, ink, Weight::bold);
   strong.stretch = body.stretch;
   const float line_height = body.size * spacing;
-  // Rounding up the size may push the last wish over the edge.
-  while (top + rows * line_height > static_cast<float>(c.options.longest) && writer.closing())
+  // Rounding up the size may push the last wish over the edge, or its descenders onto it.
+  while (top + rows * line_height + 1 > static_cast<float>(c.options.longest) && writer.closing())
     rows -= writer.drop_last();
 
   // Wide enough for the longest line in columns of the usual 32 to 48 characters.
