@@ -57,7 +57,9 @@ struct Options {
   int longest = 1024;   // longer side of ordinary pictures, at most (needles may be larger)
   int questions = 8;    // per scene, at most
   bool effects = true;  // noise, paper, shadow, skew, blur, JPEG artefacts ...
-  float strange = 0;    // share of names and labels whose letters are in no list: read, not known
+  // Share of names and labels whose letters are in no list: read, not known. Above 0 receipts also
+  // have rarer labels.
+  float strange = 0;
   bool held_back = false;  // the recipe variation of suite:unseen (fonts, layouts, cut-outs)
 };
 

@@ -63,7 +63,7 @@ std::string draw(const std::string& folder) {
   const std::vector<std::pair<std::string, std::vector<std::string>>> groups = {
       {"exact match and recall, held out", {"exact_realized", "exact_oracle", "recall"}},
       {"losses of the answerer", {"answer", "answer_reading", "answer_dense", "glyph"}},
-      {"losses of the realizer", {"relevance", "page_glyph", "text", "tier"}},
+      {"losses of the realizer", {"relevance", "lookup", "page_glyph", "text", "tier"}},
       {"characters named right", {"glyph_right", "page_glyph_right"}},
       {"questions a second", {"questions_per_second"}}};
   std::vector<media::CurvePanel> panels;

@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
+#include <cmath>
+
 namespace arrcoc::training {
 namespace {
 
@@ -10,6 +12,7 @@ using at::Tensor;
 
 constexpr double kAnswerWeight = 12, kEvidenceWeight = 8;  // of positive cells, negatives have 1
 constexpr double kFirstWeight = 0.3;                       // of maps that choose rows
+constexpr double kFloor = 1e-5;                            // of shares of what is looked up
 constexpr double kEmptyWeight = 0.1;                       // of "no character in this slot"
 
 // Cross-entropy over symbols in which empty slots count little; ignored where labels are negative.
@@ -49,22 +52,21 @@ Tensor relevance_loss(const Tensor& logits, const Tensor& target, const Tensor& 
   return 4 * bce + 0.6 * order;
 }
 
-// Every cell of evidence (the key beside a value, the legend of a bar) should be found by some
-// character of the question: cross-entropy of the likeliest one's share. logits [Q,T,cells] over
-// cells of 16x32 pixels; target [Q,g,g].
+}  // namespace
+
 Tensor lookup_loss(const Tensor& logits, const Tensor& question, const Tensor& target) {
   Tensor cells = target.eq(1).to(at::kFloat);
   const int64_t q = cells.size(0), rows = cells.size(1), cols = cells.size(2) / 2;
   cells = cells.view({q, rows, cols, 2}).amax(3).flatten(1);
   Tensor shares =
       at::log_softmax(logits, 2) + question.eq(tiny::kPad).to(at::kFloat).mul(-1e4).unsqueeze(2);
-  Tensor best = shares.amax(1).clamp_min(-9);  // what is lost entirely should not rule the step
+  // A floor on the share: what is lost entirely should neither rule the step nor be given up.
+  Tensor best = shares.amax(1);
+  best = at::logaddexp(best, at::full({}, std::log(kFloor), best.options()));
   Tensor total = cells.sum(1);
   Tensor each = -(best * cells).sum(1) / total.clamp_min(1);
   return each.sum() / total.gt(0).sum().clamp_min(1);
 }
-
-}  // namespace
 
 LookLosses look_losses(const tiny::RealizerNet& net, const tiny::Tensors& w,
                        const tiny::PageFeatures& features, const tiny::Judgement& judgement,

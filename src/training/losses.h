@@ -15,6 +15,12 @@ LookLosses look_losses(const tiny::RealizerNet& net, const tiny::Tensors& w,
                        const tiny::PageFeatures& features, const tiny::Judgement& judgement,
                        const Batch& batch, const PageLabels& labels);
 
+// Every cell of evidence (the key beside a value, the legend of a bar) should be found by some
+// character of the question: cross-entropy of the likeliest one's share. logits [Q,T,cells] over
+// cells of 16x32 pixels; question [Q,T] symbols; target [Q,g,g], 1 where evidence is.
+at::Tensor lookup_loss(const at::Tensor& logits, const at::Tensor& question,
+                       const at::Tensor& target);
+
 struct AnswerLosses {
   at::Tensor answer, glyph;
   at::Tensor glyph_accuracy;

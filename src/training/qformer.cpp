@@ -97,6 +97,9 @@ QueryTrainer::QueryTrainer(const Options& options, SceneSource source, Say say)
       tag_(tiny::answerer_tag(answerer_, bundle_.answerer)),
       pool_(options.slots, options.canvas, device_, type_),
       held_out_(options.held_out, options.canvas, device_, type_) {
+  if (options.refit)
+    throw Error(ErrorCode::bad_argument,
+                "refit is not for queries: they belong to finished weights");
   for (const Tensor& tensor : bundle_.answerer) frozen_.push_back(tensor.to(device_, type_));
   const tiny::Tensors first = options.resume
                                   ? tiny::load_queries(options.out, bundle_.shape).tensors

@@ -57,6 +57,11 @@ Tensors refit(const Layout& old_layout, const Tensors& old, const Layout& layout
 }  // namespace
 
 tiny::Bundle refit(const tiny::Bundle& from, const tiny::Shape& shape, uint64_t seed) {
+  // No tensor shows it, but heads would get other channels than they were trained with.
+  if (from.shape.heads != shape.heads)
+    throw Error(ErrorCode::bad_argument, "refit: heads cannot change (" +
+                                             std::to_string(from.shape.heads) + " to " +
+                                             std::to_string(shape.heads) + ")");
   tiny::Bundle to;
   to.shape = shape;
   to.realizer = refit(tiny::RealizerNet(from.shape).layout(), from.realizer,

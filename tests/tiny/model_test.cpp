@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "arrcoc/error.h"
@@ -155,6 +156,24 @@ TEST(TinyLoad, NothingButTheGlyphHeadsMayBeMissing) {
   EXPECT_NE(refusal(other.string()).find("answerer.out.weight"), std::string::npos);
 }
 
+// Weights from before there were lookups do not name them, and look nothing up.
+TEST(TinyLoad, TakesOlderWeightsWithoutLookups) {
+  Shape shape = small_shape();
+  shape.lookups = 0;
+  const Bundle older{shape, RealizerNet(shape).layout().initial(1),
+                     Answerer(shape).layout().initial(2)};
+  const fs::path folder = fs::path(int8_folder("older")).parent_path() / "older_shape";
+  save_bundle_int8(folder.string(), older);
+  auto config = nlohmann::json::parse(std::ifstream(folder / "config.json"));
+  ASSERT_EQ(config["shape"]["lookups"], 0);
+  config["shape"].erase("lookups");
+  std::ofstream(folder / "config.json") << config.dump();
+  const auto model = TinyModel::load(folder.string());
+  EXPECT_EQ(model->shape().lookups, 0);
+  const Picture picture = noise(120, 90, 3);
+  EXPECT_GT(model->look(picture, frame_of(picture), "what?").relevance.values.size(), 0U);
+}
+
 TEST(TinyLoad, RefusesAStrangersConfig) {
   const std::string folder = int8_folder("stranger");
   std::ofstream(folder + "/config.json") << R"({"architecture":"llama","shape":{}})";
@@ -288,7 +307,10 @@ TEST(TinyLook, APageThatTheCallerKeepsGivesTheSameOpinion) {
   const at::Tensor frame = frame_of(picture);
   const auto page = model->see(picture, frame);
   EXPECT_EQ(model->look(*page, "what?"), model->look(picture, frame, "what?"));
-  EXPECT_GT(TinyModel::bytes(*page), 0);
+  // 6 rows of 4 word cells on a canvas of 128x96: words, keys and values; text; masks.
+  const int64_t rows = 6, cols = 4, ask = 32;
+  EXPECT_EQ(TinyModel::bytes(*page), static_cast<int64_t>(sizeof(float)) *
+                                         (3 * rows * cols * ask + rows * cols * 2 + rows + cols));
   EXPECT_THROW(model->look(*page, ""), Error);
 }
 

@@ -186,6 +186,39 @@ TEST(Realizer, QuestionsLookTheirWordsUpInTheirOwnPage) {
   }
 }
 
+TEST(Realizer, WhatLiesBeyondThePictureIsNotFound) {
+  at::NoGradGuard no_grad;
+  const RealizerNet net(small_shape());
+  const Tensors w = net.layout().initial(3);
+  at::manual_seed(6);
+  const Tensor canvas = at::randint(0, 255, {1, 96, 96, 3}, at::kByte);
+  const Tensor extent = at::tensor({64.0F, 48.0F}).view({1, 2});  // of 96x96
+  PageFeatures page =
+      net.read(w, {page_pixels(canvas), page_texture(canvas, extent), extent}, at::kFloat);
+  const Tensor question = at::randint(3, 190, {1, 16}, at::kLong);
+  const Tensor before = net.judge(w, page, question, {}, 1).relevance;
+  const auto changed = [&](int64_t row, int64_t column) {
+    PageFeatures other = page;
+    other.index.values = page.index.values.clone();
+    const int64_t heads = other.index.values.size(1);
+    other.index.values.view({1, heads, 6, 3, -1}).select(2, row).select(2, column).fill_(50);
+    return !at::allclose(before, net.judge(w, other, question, {}, 1).relevance, 1e-5, 1e-6);
+  };
+  EXPECT_TRUE(changed(2, 1));   // the last cell inside
+  EXPECT_FALSE(changed(3, 1));  // below it
+  EXPECT_FALSE(changed(2, 2));  // to the right
+}
+
+TEST(Shapes, LookupsAreZeroOrOne) {
+  EXPECT_EQ(shape_from_json(R"({"lookups":0})").lookups, 0);
+  for (const char* bad : {R"({"lookups":2})", R"({"lookups":-1})", R"({"lookups":true})"})
+    EXPECT_THROW(shape_from_json(bad), Error) << bad;
+  EXPECT_EQ(rows_kept(64, 1), 24);
+  EXPECT_EQ(rows_kept(64, 0), 32);
+  EXPECT_EQ(rows_kept(256, 1), 96);
+  EXPECT_EQ(rows_kept(20, 1), 20);
+}
+
 TEST(Realizer, OnlyTheLikeliestRowsOfALargePageGoOn) {
   at::NoGradGuard no_grad;
   Shape shape = small_shape();
@@ -204,7 +237,7 @@ TEST(Realizer, OnlyTheLikeliestRowsOfALargePageGoOn) {
   const Judgement all = judged(1024, 1024);
   ASSERT_EQ(all.relevance.sizes(), all.first.sizes());
   const Tensor stayed = all.relevance.eq(all.first).all(2);  // [2,64]
-  EXPECT_TRUE(stayed.sum(1).eq(64 - rows_kept(64)).all().item<bool>());
+  EXPECT_TRUE(stayed.sum(1).eq(64 - rows_kept(64, 1)).all().item<bool>());
   // What went on had the stronger cells.
   const Tensor peaks = all.first.amax(2);
   for (int64_t q = 0; q < 2; ++q) {

@@ -105,6 +105,9 @@ TEST(Refit, WhatDoesNotFitIsNamed) {
   looking.lookups = 1;
   EXPECT_NE(problem(fresh(looking), before()).find("lookup"), std::string::npos);
   EXPECT_NE(problem(fresh(looking), before()).find("would be lost"), std::string::npos);
+  tiny::Shape heads = before();
+  heads.heads = 4;
+  EXPECT_NE(problem(fresh(before()), heads).find("heads"), std::string::npos);
 }
 
 }  // namespace

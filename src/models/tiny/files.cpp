@@ -76,16 +76,15 @@ Shape shape_from_json(const std::string& text) {
     bool known = false;
     for (const auto& [name, field] : fields()) {
       if (key != name) continue;
-      const int64_t least = key == "lookups" ? 0 : 1;
-      if (!value.is_number_integer() || value.get<int64_t>() < least || value.get<int64_t>() > 4096)
+      const int64_t least = key == "lookups" ? 0 : 1, most = key == "lookups" ? 1 : 4096;
+      if (!value.is_number_integer() || value.get<int64_t>() < least || value.get<int64_t>() > most)
         throw Error(ErrorCode::bad_json, "shape: '" + key + "' must be a number from " +
-                                             std::to_string(least) + " to 4096");
+                                             std::to_string(least) + " to " + std::to_string(most));
       shape.*field = value.get<int>();
       known = true;
     }
     if (!known) throw Error(ErrorCode::bad_json, "shape: unknown key '" + key + "'");
   }
-  if (shape.lookups > 1) throw Error(ErrorCode::bad_json, "shape: lookups must be 0 or 1");
   if (shape.width % shape.heads || shape.page % 32 || shape.ask % 32)
     throw Error(ErrorCode::bad_json,
                 "shape: heads must divide width, and 32 must divide page and ask");

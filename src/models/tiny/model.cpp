@@ -14,7 +14,7 @@
 namespace arrcoc::tiny {
 namespace {
 
-constexpr size_t kPages = 4;  // a page of 1024x1024 keeps 2 MB
+constexpr size_t kPages = 4;  // a page of 1024x1024 keeps 5 MB
 constexpr int kLongestFrame = 4096;
 
 template <size_t N>

@@ -214,7 +214,7 @@ Judgement RealizerNet::judge(const Tensors& w, const PageFeatures& page, const T
   Tensor x = of_questions(page.words);
   Tensor row_mask = repeat_rows(of_questions(page.row_mask), rows);
   Tensor column_mask = repeat_rows(of_questions(page.column_mask), cols);
-  const int64_t kept = rows_kept(rows), wide = cols * (kWordWidth / kCellHeight);
+  const int64_t kept = rows_kept(rows, shape_.lookups), wide = cols * (kWordWidth / kCellHeight);
   Tensor which;  // [q,kept] rows that go on
   for (size_t i = 0; i < ask_blocks_.size(); ++i) {
     if (i == 1 && kept < rows) {

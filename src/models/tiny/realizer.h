@@ -38,10 +38,11 @@ struct PageFeatures {
 };
 
 // After the first question block only the likeliest rows of cells go on: they cost the most, and
-// no budget could pay for more of them in detail.
-inline constexpr int64_t kLeastRows = 24;
-inline int64_t rows_kept(int64_t rows) {
-  return std::min(rows, std::max(kLeastRows, rows * 3 / 8));
+// no budget could pay for more of them in detail. Weights from before there were lookups go on with
+// the share that they were trained with.
+inline int64_t rows_kept(int64_t rows, int lookups) {
+  return std::min(
+      rows, lookups > 0 ? std::max<int64_t>(24, rows * 3 / 8) : std::max<int64_t>(32, rows / 2));
 }
 
 struct Judgement {
