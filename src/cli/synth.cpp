@@ -238,9 +238,9 @@ void add_synth(CLI::App& app) {
   auto s = std::make_shared<Synth>();
   CLI::App* sub =
       app.add_subcommand("synth", "make pictures with questions whose evidence is known");
-  sub->add_option("--kind", s->kind,
-                  "all, mixed, suite:NAME or one of documents, charts, scenes, formulas, objects, "
-                  "hard, clips, pairs, records")
+  std::string kinds;
+  for (const std::string& kind : scenes::kinds()) kinds += (kinds.empty() ? "" : ", ") + kind;
+  sub->add_option("--kind", s->kind, "all, mixed, suite:NAME or one of " + kinds)
       ->capture_default_str();
   sub->add_option("--count", s->count, "scenes (a kind, with --kind all)")
       ->check(CLI::Range(1, 10000000))

@@ -97,9 +97,6 @@ QueryTrainer::QueryTrainer(const Options& options, SceneSource source, Say say)
       tag_(tiny::answerer_tag(answerer_, bundle_.answerer)),
       pool_(options.slots, options.canvas, device_, type_),
       held_out_(options.held_out, options.canvas, device_, type_) {
-  if (options.refit)
-    throw Error(ErrorCode::bad_argument,
-                "refit is not for queries: they belong to finished weights");
   for (const Tensor& tensor : bundle_.answerer) frozen_.push_back(tensor.to(device_, type_));
   const tiny::Tensors first = options.resume
                                   ? tiny::load_queries(options.out, bundle_.shape).tensors
@@ -298,6 +295,9 @@ QueryReport train_queries(const Options& options, const SceneSource& source,
     throw Error(ErrorCode::bad_argument,
                 "learned queries need --init FOLDER (the model that they are for) and a folder to "
                 "go to");
+  if (options.refit)
+    throw Error(ErrorCode::bad_argument,
+                "refit is not for queries: they belong to finished weights");
   return QueryTrainer(options, source, say).run();
 }
 

@@ -120,6 +120,7 @@ class Trainer {
   at::Device device_;
   at::ScalarType type_;
   std::unique_ptr<Together> together_;
+  tiny::Bundle first_;  // what training starts from; afterwards only the shape
   tiny::RealizerNet realizer_;
   tiny::Answerer answerer_;
   std::unique_ptr<FlatWeights> look_weights_, answer_weights_;
@@ -139,9 +140,12 @@ class Trainer {
   Report report_;
 };
 
-tiny::Shape shape_of(const Options& options) {
-  return options.init.empty() || options.refit ? options.shape
-                                               : tiny::load_bundle(options.init).shape;
+tiny::Bundle first_weights(const Options& options) {
+  if (options.init.empty())
+    return {options.shape, tiny::RealizerNet(options.shape).layout().initial(options.seed * 2),
+            tiny::Answerer(options.shape).layout().initial(options.seed * 2 + 1)};
+  tiny::Bundle bundle = tiny::load_bundle(options.init);
+  return options.refit ? refit(bundle, options.shape, options.seed) : bundle;
 }
 
 Trainer::Trainer(const Options& options, const SceneSource& source, Say say)
@@ -151,8 +155,9 @@ Trainer::Trainer(const Options& options, const SceneSource& source, Say say)
       device_(device_of(options.device)),
       type_(device_.is_cuda() ? at::kBFloat16 : at::kFloat),
       together_(Together::from_environment(device_)),
-      realizer_(shape_of(options)),
-      answerer_(shape_of(options)),
+      first_(first_weights(options)),
+      realizer_(first_.shape),
+      answerer_(first_.shape),
       pool_(options.slots, options.canvas, device_, type_),
       held_out_(options.held_out, options.canvas, device_, type_) {
   if (options.accumulate % together_->world() != 0)
@@ -163,18 +168,9 @@ Trainer::Trainer(const Options& options, const SceneSource& source, Say say)
   if (together_->world() > 1 && options.fresh == 0)
     throw Error(ErrorCode::bad_argument,
                 "several processes must take as many fresh pictures a step: set fresh");
-  tiny::Tensors look_first, answer_first;
-  if (options.init.empty()) {
-    look_first = realizer_.layout().initial(options.seed * 2);
-    answer_first = answerer_.layout().initial(options.seed * 2 + 1);
-  } else {
-    tiny::Bundle bundle = tiny::load_bundle(options.init);
-    if (options.refit) bundle = refit(bundle, options.shape, options.seed);
-    look_first = bundle.realizer;
-    answer_first = bundle.answerer;
-  }
-  look_weights_ = std::make_unique<FlatWeights>(realizer_.layout(), look_first, device_);
-  answer_weights_ = std::make_unique<FlatWeights>(answerer_.layout(), answer_first, device_);
+  look_weights_ = std::make_unique<FlatWeights>(realizer_.layout(), first_.realizer, device_);
+  answer_weights_ = std::make_unique<FlatWeights>(answerer_.layout(), first_.answerer, device_);
+  first_ = {first_.shape, {}, {}};
   for (const std::string& prefix : options.freeze)
     if (look_weights_->freeze("realizer.", {prefix}) +
             answer_weights_->freeze("answerer.", {prefix}) ==
@@ -577,7 +573,7 @@ void Trainer::report(double progress) {
 void Trainer::evaluate_and_save() {
   const double begun = now();
   tiny::save_bundle((fs::path(options_.out) / "weights").string(),
-                    {shape_of(options_), look_weights_->on_cpu(), answer_weights_->on_cpu()},
+                    {first_.shape, look_weights_->on_cpu(), answer_weights_->on_cpu()},
                     "s" + std::to_string(steps_));
   if (options_.checkpoint) save_checkpoint();
   Evaluation e;

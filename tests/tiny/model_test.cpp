@@ -27,16 +27,15 @@ Shape small_shape() {
           "page":32,"page_layers":1,"ask":32,"ask_layers":1,"question_layers":1})");
 }
 
-Bundle random_bundle() {
-  const Shape shape = small_shape();
+Bundle random_bundle(const Shape& shape = small_shape()) {
   return {shape, RealizerNet(shape).layout().initial(1), Answerer(shape).layout().initial(2)};
 }
 
 // A fresh folder with random weights as int8.
-std::string int8_folder(const std::string& name) {
+std::string int8_folder(const std::string& name, const Shape& shape = small_shape()) {
   const fs::path base = fs::temp_directory_path() / ("arrcoc_model_" + name);
   fs::remove_all(base);
-  save_bundle((base / "bf16").string(), random_bundle(), "t");
+  save_bundle((base / "bf16").string(), random_bundle(shape), "t");
   export_int8((base / "bf16").string(), (base / "int8").string());
   return (base / "int8").string();
 }
@@ -160,10 +159,7 @@ TEST(TinyLoad, NothingButTheGlyphHeadsMayBeMissing) {
 TEST(TinyLoad, TakesOlderWeightsWithoutLookups) {
   Shape shape = small_shape();
   shape.lookups = 0;
-  const Bundle older{shape, RealizerNet(shape).layout().initial(1),
-                     Answerer(shape).layout().initial(2)};
-  const fs::path folder = fs::path(int8_folder("older")).parent_path() / "older_shape";
-  save_bundle_int8(folder.string(), older);
+  const fs::path folder = int8_folder("older", shape);
   auto config = nlohmann::json::parse(std::ifstream(folder / "config.json"));
   ASSERT_EQ(config["shape"]["lookups"], 0);
   config["shape"].erase("lookups");

@@ -25,6 +25,11 @@ Shape small_shape() {
           "page":32,"page_layers":1,"ask":32,"ask_layers":1,"question_layers":1})");
 }
 
+PageFeatures read_page(const RealizerNet& net, const Tensors& w, const Tensor& canvas,
+                       const Tensor& extent) {
+  return net.read(w, {page_pixels(canvas), page_texture(canvas, extent), extent}, at::kFloat);
+}
+
 Look some_look(int64_t tokens, int64_t padding) {
   at::manual_seed(5);
   Look look;
@@ -145,8 +150,7 @@ TEST(Realizer, RegularBatchesEqualIndexedOnes) {
   const Tensors w = net.layout().initial(2);
   const Tensor canvas = at::randint(0, 255, {2, 64, 64, 3}, at::kByte);
   const Tensor extent = at::full({2, 2}, 64.0F);
-  const PageFeatures page =
-      net.read(w, {page_pixels(canvas), page_texture(canvas, extent), extent}, at::kFloat);
+  const PageFeatures page = read_page(net, w, canvas, extent);
   const Tensor question = at::randint(3, 190, {4, 16}, at::kLong);
   const Tensor of = at::tensor({0, 0, 1, 1}, at::kLong);
   const Judgement a = net.judge(w, page, question, of), b = net.judge(w, page, question, of, 2);
@@ -164,8 +168,7 @@ TEST(Realizer, QuestionsLookTheirWordsUpInTheirOwnPage) {
   at::manual_seed(5);
   const Tensor canvas = at::randint(0, 255, {2, 64, 96, 3}, at::kByte);
   const Tensor extent = at::tensor({64.0F, 64.0F, 96.0F, 64.0F}).view({2, 2});
-  PageFeatures page =
-      net.read(w, {page_pixels(canvas), page_texture(canvas, extent), extent}, at::kFloat);
+  PageFeatures page = read_page(net, w, canvas, extent);
   const Tensor question = at::randint(3, 190, {2, 16}, at::kLong);
   const Judgement before = net.judge(w, page, question, {}, 1);
   EXPECT_FALSE(before.looked_up.defined());  // only training asks for it
@@ -193,8 +196,7 @@ TEST(Realizer, WhatLiesBeyondThePictureIsNotFound) {
   at::manual_seed(6);
   const Tensor canvas = at::randint(0, 255, {1, 96, 96, 3}, at::kByte);
   const Tensor extent = at::tensor({64.0F, 48.0F}).view({1, 2});  // of 96x96
-  PageFeatures page =
-      net.read(w, {page_pixels(canvas), page_texture(canvas, extent), extent}, at::kFloat);
+  PageFeatures page = read_page(net, w, canvas, extent);
   const Tensor question = at::randint(3, 190, {1, 16}, at::kLong);
   const Tensor before = net.judge(w, page, question, {}, 1).relevance;
   const auto changed = [&](int64_t row, int64_t column) {
@@ -229,8 +231,7 @@ TEST(Realizer, OnlyTheLikeliestRowsOfALargePageGoOn) {
   const auto judged = [&](int64_t height, float inside) {
     const Tensor canvas = at::randint(0, 255, {1, height, 64, 3}, at::kByte);
     const Tensor extent = at::tensor({64.0F, inside}).view({1, 2});
-    const PageFeatures page =
-        net.read(w, {page_pixels(canvas), page_texture(canvas, extent), extent}, at::kFloat);
+    const PageFeatures page = read_page(net, w, canvas, extent);
     return net.judge(w, page, at::randint(3, 190, {2, 16}, at::kLong), {}, 2);
   };
   EXPECT_FALSE(judged(384, 384).first.defined());  // 24 rows: all of them

@@ -226,8 +226,9 @@ void ReceiptWriter::pay_otherwise() {
 }
 
 void ReceiptWriter::totals() {
-  unusual_ = r.strangeness > 0 && r.chance(0.6F);
-  if (unusual_) pay_otherwise();
+  // Labels and notes of receipts from elsewhere; strange scenes only.
+  const bool unusual = r.strangeness > 0 && r.chance(0.6F);
+  if (unusual) pay_otherwise();
   bool unrounded = false;
   mark_amounts_ = r.chance(0.3F);
   label_at_ = r.chance(0.6F) ? 0.0F : r.real(0.1F, 0.35F);
@@ -269,7 +270,7 @@ void ReceiptWriter::totals() {
   total_label = r.pick({"TOTAL", "Total", "GRAND TOTAL", "Total Amount", "NET TOTAL", "TOTAL DUE",
                         "Total Payable", "Amount Due", "Total :", "TOTAL RM", "Final Total",
                         "Total Rounded", "NETT TOTAL"});
-  if (unusual_)
+  if (unusual)
     total_label = unrounded
                       ? r.pick({"Total Rounded", "ROUNDED TOTAL", "Total Amt Payable",
                                 "AMOUNT PAYABLE", "Nett Amount", "TOTAL TO PAY"})
@@ -285,7 +286,7 @@ void ReceiptWriter::totals() {
     std::string how =
         card ? r.pick({"VISA", "MASTER CARD", "Credit Card", "CASH", "E-WALLET", "Debit Card"})
              : r.pick({"CASH", "Cash", "Cash Tendered", "Payment", "Amount Tendered", "PAID"});
-    if (unusual_ && !card)
+    if (unusual && !card)
       how = r.pick({"CASH", "CASH RECEIVED", "Paid Amount", "CASH PAYMENT", "TENDER", "Amt Paid",
                     "Cash :", "Received", "TUNAI", "CASH RM"});
     amount(how, b.cash, "cash");

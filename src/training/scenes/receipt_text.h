@@ -96,7 +96,6 @@ class ReceiptWriter {
   Random& r;
   Bill b;
   bool head_left_ = false, details_before_ = false, mark_amounts_ = false;
-  bool unusual_ = false;  // labels and notes of receipts from elsewhere; strange scenes only
   char rule_ = '-';
   size_t body_ = 0;  // lines before the footer
   float label_at_ = 0, value_at_ = 1, pending_ = 0;
