@@ -9,7 +9,7 @@ const state = {
   image: null,      // and decoded
   seen: null,       // what the server said about it: {leaves: [[...]], map, kept, native}
   id: '',           // of the last answer
-  turn: 0,          // counts requests, so that late replies are dropped
+  asking: null,     // stops the question that is being answered
 };
 
 function fail(message) {
@@ -75,6 +75,7 @@ function take(file) {
       state.url = reader.result;
       state.image = image;
       state.seen = null;
+      state.asking?.abort();
       $('picked').textContent = `${file.name || 'pasted picture'}, ${image.naturalWidth} × ${image.naturalHeight}`;
       $('result').hidden = $('strip-box').hidden = $('homunculus-box').hidden = true;
       draw();
@@ -254,9 +255,11 @@ function show(reply) {
 }
 
 async function ask() {
-  const turn = ++state.turn;
   fail('');
-  $('send').disabled = true;
+  state.asking?.abort();  // only the latest question matters
+  const asking = state.asking = new AbortController();
+  // Not disabled, which would take the keyboard's focus away.
+  $('send').setAttribute('aria-disabled', 'true');
   $('send').textContent = 'Looking …';
   $('result').hidden = false;
   $('answer').textContent = $('facts').textContent = $('notes').textContent = $('thanks').textContent = '';
@@ -264,10 +267,10 @@ async function ask() {
   const body = request({stream: true, stream_options: {include_usage: true}});
   body.arrcoc.map = true;
   try {
-    const reply = await post('/v1/chat/completions', body);
+    const reply = await post('/v1/chat/completions', body, asking.signal);
     let text = '';
     await events(reply, (data) => {
-      if (turn !== state.turn) return;
+      if (asking.signal.aborted) return;
       if (data.error) throw new Error(data.error.message);
       const choice = data.choices && data.choices[0];
       if (choice && choice.delta.content) {
@@ -280,11 +283,15 @@ async function ask() {
     if (!text) $('answer').textContent = '(nothing)';
     $('rate').hidden = false;
   } catch (problem) {
+    if (asking.signal.aborted) return;
     $('result').hidden = true;
     fail(problem.message);
   } finally {
-    $('send').textContent = 'Ask';
-    ready();
+    if (state.asking === asking) {
+      state.asking = null;
+      $('send').textContent = 'Ask';
+      ready();
+    }
   }
 }
 
@@ -297,7 +304,12 @@ async function rate(rating) {
   }
 }
 
+function mayAsk() {
+  return !$('send').disabled && $('send').getAttribute('aria-disabled') !== 'true';
+}
+
 function ready() {
+  $('send').setAttribute('aria-disabled', 'false');
   $('send').disabled = !state.url || !$('question').value.trim();
 }
 
@@ -324,7 +336,7 @@ document.addEventListener('paste', (e) => {
   const item = [...e.clipboardData.items].find((i) => i.kind === 'file');
   if (item) take(item.getAsFile());
 });
-$('form').addEventListener('submit', (e) => { e.preventDefault(); if (!$('send').disabled) ask(); });
+$('form').addEventListener('submit', (e) => { e.preventDefault(); if (mayAsk()) ask(); });
 $('question').addEventListener('input', () => { ready(); countSoon(); });
 $('budget').addEventListener('input', () => { $('budget-value').textContent = $('budget').value; countSoon(); });
 for (const id of ['policy', 'passes', 'key']) $(id).addEventListener('change', countSoon);

@@ -192,7 +192,9 @@ void HttpServer::serve(socket_t socket) {
     t_connection.start = Clock::now();
     bool closed = false;
     const bool last = left == 1 || draining_;
-    if (!process_request(stream, last, closed, nullptr) || closed) break;
+    const bool goes_on = process_request(stream, last, closed, nullptr) && !closed;
+    t_connection.held = nullptr;
+    if (!goes_on) break;
     if (t_connection.close_after || draining_) break;
   }
   t_connection.gone = nullptr;

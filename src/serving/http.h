@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <memory>
 
 namespace arrcoc::serving {
 
@@ -26,6 +27,8 @@ struct HttpLimits {
 struct Connection {
   bool close_after = false;  // set it when a request's body is left unread
   Clock::time_point start;   // of the request
+  // Let go once the reply has been sent, or cannot be.
+  std::shared_ptr<void> held;
   // True when the client has hung up.
   std::function<bool()> gone;
 };

@@ -49,6 +49,7 @@ const std::vector<Description>& descriptions() {
        {1, 2, 4, 8, 16, 32, 64}},
       {"arrcoc_coalesced_total", Kind::counter, "Questions that joined an equal one.", {}},
       {"arrcoc_queue_jobs", Kind::gauge, "Jobs that wait.", {}},
+      {"arrcoc_requests_running", Kind::gauge, "Requests that were read and wait for a reply.", {}},
       {"arrcoc_connections", Kind::gauge, "Open connections.", {}},
       {"arrcoc_adapter_quality_mean",
        Kind::gauge,

@@ -1,4 +1,5 @@
 // Routes, keys, headers, start and stop.
+#include <atomic>
 #include <future>
 #include <thread>
 
@@ -62,6 +63,7 @@ struct Server::State {
   std::unique_ptr<Service> service;
   std::unique_ptr<HttpServer> http;
   std::thread listener, loader;
+  std::atomic<int> running{0};  // requests
   std::promise<void> loaded;
   std::shared_future<void> ready = loaded.get_future().share();
   int port = 0;
@@ -155,7 +157,10 @@ void Server::State::add_posts() {
     http->Post(path, [this, handler](const httplib::Request& request, httplib::Response& response,
                                      const httplib::ContentReader& reader) {
       try {
-        handler(request, read_body(request, reader), response);
+        const std::string body = read_body(request, reader);
+        ++running;
+        connection().held = std::shared_ptr<void>(nullptr, [this](void*) { --running; });
+        handler(request, body, response);
       } catch (...) {
         const ApiError problem = api_error(std::current_exception());
         metrics.count("arrcoc_failures_total", label("code", problem.code()));
@@ -209,6 +214,7 @@ void Server::State::route() {
   });
   http->Get("/metrics", [this](const auto&, auto& response) {
     metrics.set("arrcoc_connections", http->open());
+    metrics.set("arrcoc_requests_running", running);
     response.set_content(service->metrics_text(), "text/plain; version=0.0.4; charset=utf-8");
   });
   http->Get("/v1/models", [this](const auto& request, auto& response) {

@@ -373,10 +373,7 @@ TEST(ServerStop, FinishesWhatRuns) {
           server->post("/v1/chat/completions", question("What is line " + std::to_string(i) + "?"));
       if (reply && reply->status == 200) ++good;
     });
-  // Once the first picture is being read, all four are inside or refused; wait until they are in.
-  while (server->metric("arrcoc_connections").empty() ||
-         std::stoi(server->metric("arrcoc_connections")) < 5)
-    std::this_thread::yield();
+  while (server->metric("arrcoc_requests_running") != "4") std::this_thread::yield();
   server->server().stop();
   for (std::thread& client : clients) client.join();
   EXPECT_EQ(good, 4);

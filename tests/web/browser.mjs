@@ -144,12 +144,57 @@ try {
       assert.equal(await ask('What is the total?'), '33.10');
       assert.ok(await page.isHidden('#error'));
     },
+    async 'keeps the keyboard and the latest question while it looks'() {
+      const active = () => page.evaluate(() => document.activeElement.id);
+      const held = [];
+      await page.route('**/v1/chat/completions', (route) => held.push(route));
+      const asked = async (count) => {
+        while (held.length < count) await page.waitForTimeout(10);
+      };
+      await page.fill('#question', 'What is the date?');
+      await page.focus('#send');
+      await page.keyboard.press('Enter');
+      await asked(1);
+      assert.equal(await page.textContent('#send'), 'Looking …');
+      assert.equal(await page.getAttribute('#send', 'aria-disabled'), 'true');
+      assert.equal(await active(), 'send');
+      await page.keyboard.press('Enter');  // the same again: nothing happens
+      await page.fill('#question', 'What is the total?');
+      await page.keyboard.press('Enter');
+      await asked(2);
+      assert.equal(held.length, 2);
+      await held[1].continue();
+      await answered();
+      assert.equal(await page.textContent('#answer'), '33.10');
+      assert.equal(await page.textContent('#send'), 'Ask');
+      await held[0].continue().catch(() => {});  // the page has let go of it
+      await page.unroute('**/v1/chat/completions');
+      await page.waitForTimeout(300);
+      assert.equal(await page.textContent('#answer'), '33.10');
+      assert.ok(await page.isHidden('#error'));
+    },
+    async 'another picture ends the question about the one before'() {
+      let held = null;
+      await page.route('**/v1/chat/completions', (route) => { held = route; });
+      await page.focus('#send');
+      await page.keyboard.press('Enter');
+      while (!held) await page.waitForTimeout(10);
+      await page.setInputFiles('#file', picturePath('chart.jpg'));
+      await page.locator('#send', {hasText: 'Ask'}).waitFor();
+      await held.continue().catch(() => {});
+      await page.unroute('**/v1/chat/completions');
+      assert.ok(await page.isHidden('#result'));
+      assert.ok(await page.isHidden('#error'));
+      await page.setInputFiles('#file', picturePath('receipt.jpg'));
+      await page.locator('#picked', {hasText: 'receipt.jpg'}).waitFor();
+    },
     async 'works by keyboard alone'() {
       await page.focus('#question');
       await page.keyboard.press('Control+A');
       await page.keyboard.type('What is the date?');
       await page.keyboard.press('Enter');
-      await page.locator('#answer', {hasText: '10 jul 2024'}).waitFor();
+      await answered();
+      assert.equal(await page.textContent('#answer'), '10 jul 2024');
       await page.focus('#question');
       const reached = new Set();
       for (let i = 0; i < 14; ++i) {
