@@ -25,4 +25,12 @@ class Folder {
   std::string path_;
 };
 
+// An empty place of that name, in a folder of this process that goes away with it. Tests run side
+// by side, and so do checkouts.
+inline std::string fresh_folder(const std::string& name) {
+  static const Folder all;
+  std::filesystem::remove_all(all / name);
+  return all / name;
+}
+
 }  // namespace arrcoc::test

@@ -32,8 +32,8 @@ struct Calibration {
   bool operator==(const Calibration&) const = default;
 };
 double calibrated(const Calibration& calibration, double likelihood);
-// The range of "auto:LOW-HIGH"; none for any other rule. Error{bad_argument} for a range that
-// cannot be (1 <= LOW < HIGH <= 4096).
+// The range of "auto" ("learned" is the same) or "auto:LOW-HIGH"; none for any other rule.
+// Error{bad_argument} for a range that cannot be (1 <= LOW < HIGH <= 4096).
 struct AutoRange {
   int low = kMinBudget, high = kMaxBudget;
 };
@@ -106,16 +106,25 @@ struct Reply {
   double milliseconds() const;  // of all stages
 };
 
+// Among the fallbacks of a reply.
+inline constexpr const char* kStaleCalibration =
+    "calibration.json was fitted for other weights: run arrcoc eval --calibrate FOLDER";
+inline constexpr const char* kShortened =
+    "the question is long: its first 128 and last 64 characters";
+
 class Answerer {
  public:
-  // A folder with weights and, if it has been fitted, calibration.json; "" is the bundled one.
+  // A folder with weights and, if it has been fitted, calibration.json; "" is the one that was
+  // installed (tiny::install), else the bundled one.
   // Error{not_found, bad_weights, bad_json}.
   static std::shared_ptr<const Answerer> load(const std::string& folder = "");
   Answerer(std::shared_ptr<const tiny::TinyModel> model, Calibration calibration);
   ~Answerer();
 
   const tiny::TinyModel& model() const { return *model_; }
+  std::shared_ptr<const tiny::TinyModel> shared_model() const { return model_; }
   const Calibration& calibration() const { return calibration_; }
+  bool stale() const { return stale_; }  // the calibration was fitted for other weights
 
   // Error{bad_argument, too_large} for bad questions, Error{unsupported} for an allocator that
   // gives no leaves. May be called from several threads.
@@ -132,7 +141,7 @@ class Answerer {
   struct Pages;
   std::shared_ptr<const tiny::TinyModel> model_;
   Calibration calibration_;
-  bool stale_;  // the calibration was fitted for other weights
+  bool stale_;
   std::unique_ptr<Pages> pages_;
 };
 

@@ -140,7 +140,10 @@ class TinyModel {
   std::vector<Opinion> look(const Picture& picture, const at::Tensor& frame,
                             const std::vector<std::string>& questions,
                             PageChannels channels = PageChannels::texture) const;
-  // Computes the page features unless they are remembered; false when they were.
+  // Computes the page features unless they are remembered; false when they were. The pages used
+  // last are remembered, as many as these bytes hold (one of 1024x1024 pixels has 5 MB), at least
+  // one.
+  static constexpr int64_t kRememberedBytes = int64_t{64} << 20;
   bool read(const Picture& picture, const at::Tensor& frame,
             PageChannels channels = PageChannels::texture) const;
   // The same in two steps, for a caller who keeps pages himself.
@@ -174,6 +177,16 @@ struct ExportReport {
 };
 ExportReport export_int8(const std::string& from, const std::string& to);
 
+// True when config.json there says that the folder holds weights of this model.
+bool holds_weights(const std::string& folder);
+// Reads all of them.
+struct WeightsInfo {
+  std::string architecture, dtype;  // as stored
+  int64_t parameters = 0, bytes = 0;
+  std::string problem;  // why they cannot be loaded; "" when they can
+};
+WeightsInfo inspect(const std::string& folder);
+
 // The folder of the bundled weights: $ARRCOC_MODELS/tiny, else models/tiny beside or above the
 // executable, else share/arrcoc/models/tiny of its installation; "" when there is none.
 std::string find_model();
@@ -183,5 +196,6 @@ std::string find_model();
 void install(const std::string& folder);
 // The model of the last install. Error{not_found} when none was installed.
 std::shared_ptr<const TinyModel> installed();
+std::string installed_folder();  // "" when none was
 
 }  // namespace arrcoc::tiny

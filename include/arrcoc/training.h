@@ -80,6 +80,7 @@ Options options_from_json(const std::string& json);
 std::string to_json(const Options& options);
 
 struct Report {
+  int rank = 0;  // of this process; only the first measures and writes
   int64_t steps = 0;
   int64_t questions = 0;
   double seconds = 0;

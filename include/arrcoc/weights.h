@@ -64,6 +64,9 @@ class WeightFile {
   std::map<std::string, std::string> metadata_;
 };
 
+// A text file, in the same way: it appears under its name only when it is complete. Error{io}.
+void write_text_file(const std::string& path, const std::string& text);
+
 // Writes float32/64/16, bfloat16, int8/16/32/64, uint8 and bool tensors of any device. The file
 // appears under its name only when it is complete. The same tensors give the same bytes.
 // Error{io, bad_argument}.

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kPages = 4;                  // remembered, like the model's page features
+constexpr size_t kPages = 4;                  // remembered
 constexpr int64_t kLargestPage = 16'000'000;  // pixels; larger pictures are not kept
 constexpr const char* kCalibration = "calibration.json";
 
@@ -60,7 +60,8 @@ double Reply::milliseconds() const {
 }
 
 std::shared_ptr<const Answerer> Answerer::load(const std::string& folder) {
-  const std::string from = folder.empty() ? tiny::find_model() : folder;
+  const std::string known = tiny::installed_folder();
+  const std::string from = !folder.empty() ? folder : !known.empty() ? known : tiny::find_model();
   if (from.empty())
     throw Error(ErrorCode::not_found,
                 "the bundled model is not installed: set ARRCOC_MODELS to the folder that holds "
@@ -76,7 +77,9 @@ std::shared_ptr<const Answerer> Answerer::load(const std::string& folder) {
       throw Error(problem.code(), fitted.string() + ": " + problem.what());
     }
   }
-  return std::make_shared<Answerer>(tiny::TinyModel::load(from), calibration);
+  // Strategies of the pipeline use the installed model: one copy of its weights is enough.
+  const auto model = from == known ? tiny::installed() : tiny::TinyModel::load(from);
+  return std::make_shared<Answerer>(model, calibration);
 }
 
 Answerer::Answerer(std::shared_ptr<const tiny::TinyModel> model, Calibration calibration)
@@ -110,9 +113,7 @@ std::vector<Reply> Answerer::ask(const Picture& picture, const std::vector<Inqui
   std::vector<Reply> replies =
       run_batch(*model_, calibration_, picture, page, inquiries, options, begun);
   if (stale_)
-    for (Reply& reply : replies)
-      reply.fallbacks.emplace_back(
-          "calibration.json was fitted for other weights: run arrcoc eval --calibrate FOLDER");
+    for (Reply& reply : replies) reply.fallbacks.emplace_back(kStaleCalibration);
   return replies;
 }
 

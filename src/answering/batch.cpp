@@ -65,7 +65,7 @@ class Batch {
   }
   bool learned_budget() const {
     const std::string b = rule();
-    return source_ != Source::native && (b == "auto" || b == "learned" || auto_range(b));
+    return source_ != Source::native && auto_range(b);
   }
 
   // The time since the last lap, shared evenly.
@@ -107,7 +107,7 @@ class Batch {
   Budget budget(size_t i, const Relevance& relevance) const {
     if (learned_budget())
       return auto_budget(calibration_, *replies_[i].opinion, replies_[i].query,
-                         auto_range(rule()).value_or(AutoRange{}));
+                         *auto_range(rule()));
     return attending::budget(relevance, replies_[i].query, rule());
   }
 
@@ -313,8 +313,7 @@ class Batch {
     reply.tokens = source_ == Source::queries ? tiny::kQueries : seen.allocation.tokens();
     reply.native_tokens = page_.pyramid->geometry().native_tokens();
     reply.fallbacks = std::move(seen.fallbacks);
-    if (answer.shortened)
-      reply.fallbacks.push_back("the question is long: its first 128 and last 64 characters");
+    if (answer.shortened) reply.fallbacks.emplace_back(kShortened);
     reply.relevance = std::move(seen.relevance);
     reply.allocation = std::move(seen.allocation);
   }

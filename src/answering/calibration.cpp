@@ -36,6 +36,7 @@ double calibrated(const Calibration& c, double likelihood) {
 
 std::optional<AutoRange> auto_range(const std::string& rule) {
   constexpr int kMost = 4096;
+  if (rule == "auto" || rule == "learned") return AutoRange{};
   if (rule.rfind("auto:", 0) != 0) return std::nullopt;
   AutoRange out{0, 0};
   char rest = 0;

@@ -7,6 +7,7 @@
 
 #include "arrcoc/error.h"
 #include "arrcoc/hf_session.h"
+#include "arrcoc/tiny.h"
 #include "arrcoc/tokenizer.h"
 
 namespace arrcoc::cli {
@@ -151,7 +152,8 @@ ModelFlags::ModelFlags(CLI::App& app) : state_(std::make_shared<State>()) {
   auto add = [&](const char* name, auto& target, const char* help) {
     return app.add_option(name, target, help)->group("Hugging Face model");
   };
-  add("--model", s.model, "folder of a Hugging Face model that is to answer");
+  add("--model", s.model,
+      "folder of the model that is to answer (other weights of the bundled one: too)");
   add("--mode", s.mode, "native, prune, patches or zoom (default: zoom if it can, else prune)");
   add("--relevance", s.relevance, "map from: realizer, clip, attention or combined");
   add("--relevance-model", s.relevance_model, "folder of a CLIP or SigLIP model");
@@ -171,11 +173,14 @@ ModelFlags::ModelFlags(CLI::App& app) : state_(std::make_shared<State>()) {
 
 bool ModelFlags::given() const {
   const State& s = *state_;
-  if (!s.model.empty()) return true;
+  const bool own = !s.model.empty() && tiny::holds_weights(s.model);
+  if (!s.model.empty() && !own) return true;
+  if (own) tiny::install(s.model);
   for (const char* option : {"--mode", "--relevance", "--relevance-model", "--max-new-tokens",
                              "--top-p", "--device", "--dtype", "--then", "--merge", "--tiers"}) {
     if (s.said(option)) {
-      throw Error(ErrorCode::bad_argument, std::string(option) + " needs --model");
+      throw Error(ErrorCode::bad_argument,
+                  std::string(option) + (own ? " is for Hugging Face models" : " needs --model"));
     }
   }
   return false;

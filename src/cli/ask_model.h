@@ -22,7 +22,8 @@ struct AskBasics {
 class ModelFlags {
  public:
   explicit ModelFlags(CLI::App& app);
-  // True when --model was given. Error{bad_argument} for what makes no sense without it.
+  // True when --model names a Hugging Face model. Other weights of the bundled model are installed
+  // instead of it. Error{bad_argument} for what makes no sense then.
   bool given() const;
   void ask(const AskBasics& basics, const OptionFlags& flags, const media::LoadOptions& load) const;
 

@@ -44,7 +44,7 @@ constexpr Changed kAblation[] = {
 };
 
 void check_budget(const std::string& budget) {
-  if (budget == "auto" || answering::auto_range(budget)) return;
+  if (answering::auto_range(budget)) return;
   if (budget.empty() || budget.find_first_not_of("0123456789") != std::string::npos ||
       budget.size() > 6)
     throw Error(ErrorCode::bad_argument,

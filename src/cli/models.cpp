@@ -1,4 +1,7 @@
-// arrcoc models list|info|check|init: Hugging Face checkpoints on this machine.
+// arrcoc models list|info|check|init: Hugging Face checkpoints on this machine, and weights of the
+// bundled model.
+#include <ATen/ATen.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -8,6 +11,8 @@
 
 #include "arrcoc/error.h"
 #include "arrcoc/hf.h"
+#include "arrcoc/knowing.h"
+#include "arrcoc/tiny.h"
 #include "arrcoc/tokenizer.h"
 #include "cli/cli.h"
 #include "models/hf/golden.h"
@@ -74,6 +79,12 @@ std::vector<std::string> found(const std::string& folder) {
   return out;
 }
 
+hf::ModelInfo inspect(const std::string& folder) {
+  if (!tiny::holds_weights(folder)) return hf::inspect(folder);
+  const tiny::WeightsInfo own = tiny::inspect(folder);
+  return {folder, own.architecture, own.dtype, own.parameters, own.bytes, 0, own.problem};
+}
+
 ordered_json to_json(const hf::ModelInfo& info) {
   ordered_json out;
   out["folder"] = info.folder;
@@ -92,7 +103,7 @@ void list(const Models& options) {
       {"folder", "family", "parameters", "size", "state"}};
   auto all = ordered_json::array();
   for (const std::string& folder : found(options.folder)) {
-    hf::ModelInfo info = hf::inspect(folder);
+    hf::ModelInfo info = inspect(folder);
     all.push_back(to_json(info));
     rows.push_back({folder, info.family.empty() ? "?" : info.family, count_text(info.parameters),
                     bytes_text(info.stored_bytes), info.problem.empty() ? "ready" : info.problem});
@@ -107,7 +118,7 @@ void list(const Models& options) {
 }
 
 void info(const Models& options) {
-  hf::ModelInfo about = hf::inspect(options.folder);
+  hf::ModelInfo about = inspect(options.folder);
   if (options.json) {
     std::cout << to_json(about).dump(1) << "\n";
   } else {
@@ -118,8 +129,9 @@ void info(const Models& options) {
         {"parameters", count_text(about.parameters)},
         {"stored", bytes_text(about.stored_bytes) + " (" + about.dtype + ")"},
         {"memory as float32", bytes_text(single)},
-        {"memory as bfloat16", bytes_text(single / 2)},
-        {"cache per 1,000 tokens", bytes_text(about.bytes_per_cached_token * 1000)}};
+        {"memory as bfloat16", bytes_text(single / 2)}};
+    if (about.bytes_per_cached_token > 0)
+      rows.push_back({"cache per 1,000 tokens", bytes_text(about.bytes_per_cached_token * 1000)});
     std::cout << table(rows);
   }
   if (!about.problem.empty()) throw Error(ErrorCode::bad_weights, about.problem);
@@ -165,6 +177,25 @@ std::vector<hf::TensorCheck> check_tokenizer(const std::string& path, const std:
   return out;
 }
 
+// Every tensor present and finite, and questions asked together find what they find alone.
+std::vector<hf::TensorCheck> check_own(const std::string& folder) {
+  const auto model = tiny::TinyModel::load(folder);
+  const Picture picture = make_picture(
+      at::arange(3 * 256 * 384, at::kLong).remainder(251).to(at::kByte).view({3, 256, 384}));
+  const at::Tensor frame = frame_of(picture, 384);
+  const std::vector<std::string> questions = {"What is the total?", "Who wrote this?"};
+  const auto together = model->look(picture, frame, questions);
+  hf::TensorCheck alike{"relevance alone and together", 0, 1e-3, ""};
+  for (size_t i = 0; i < questions.size(); ++i) {
+    const Map alone = model->look(picture, frame, questions[i]).relevance;
+    for (size_t k = 0; k < alone.values.size(); ++k) {
+      const double difference = std::abs(alone.values[k] - together[i].relevance.values[k]);
+      if (!(difference <= alike.difference)) alike.difference = difference;  // NaN as well
+    }
+  }
+  return {{"weights", 0, 0, ""}, alike};
+}
+
 std::vector<hf::TensorCheck> checks(const Models& options) {
   auto need = [](const std::string& value, const char* flag) {
     if (value.empty()) throw Error(ErrorCode::bad_argument, std::string(flag) + " is missing");
@@ -179,6 +210,11 @@ std::vector<hf::TensorCheck> checks(const Models& options) {
     return hf::check_processor(options.processor, options.golden, pictures_in(options.images));
   }
   need(options.folder, "the checkpoint's folder");
+  if (tiny::holds_weights(options.folder)) {
+    if (!options.golden.empty())
+      throw Error(ErrorCode::bad_argument, "--golden is for Hugging Face checkpoints");
+    return check_own(options.folder);
+  }
   if (!options.golden.empty()) {
     return hf::check_golden_on(options.folder, options.golden, options.device);
   }
@@ -209,8 +245,7 @@ void init(const Models& options) {
 }  // namespace
 
 void add_models(CLI::App& app) {
-  CLI::App* models =
-      app.add_subcommand("models", "Hugging Face checkpoints: list, info, check, init");
+  CLI::App* models = app.add_subcommand("models", "checkpoints: list, info, check, init");
   models->require_subcommand(1);
   auto options = std::make_shared<Models>();
 

@@ -107,6 +107,7 @@ void train(const Wanted& wanted) {
   const training::Options options = options_of(wanted);
   const auto report =
       training::train(options, [](const std::string& line) { std::cerr << line << std::endl; });
+  if (report.rank > 0) return;  // the first one reports
   const std::string picture = draw(options.out);
   if (wanted.json_out) {
     std::cout << json{{"steps", report.steps},

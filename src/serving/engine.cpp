@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <optional>
 #include <thread>
 
 #include "arrcoc/error.h"
@@ -21,10 +22,6 @@ constexpr int kSmallestPass = 16;  // fewer tokens than this are not worth a pas
 
 int worker_count(int wanted) {
   return wanted > 0 ? wanted : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 std::string key_of(const Question& q) {
@@ -55,10 +52,11 @@ void limit_math_threads() {
 }
 
 Engine::Engine(const Options& options, Metrics& metrics,
-               std::shared_ptr<const tiny::TinyModel> model)
+               std::shared_ptr<const answering::Answerer> answerer)
     : options_(options),
       metrics_(metrics),
-      model_(std::move(model)),
+      answerer_(std::move(answerer)),
+      model_(answerer_->model()),
       cache_(int64_t{options.cache_mb} << 20),
       workers_(worker_count(options.workers), options.batching ? options.batch_tokens : 0,
                [this](std::vector<JobRef> batch) { answer(std::move(batch)); }) {}
@@ -118,7 +116,7 @@ SeenRef Engine::read(const std::vector<uint8_t>& bytes, const std::string& key) 
                                knowing::map_shape(seen->picture, frame, usual.cell)},
                               {usual.information, usual.salience, "none"});
   try {
-    seen->page = model_->see(seen->picture, frame);
+    seen->page = model_.see(seen->picture, frame);
   } catch (const std::exception&) {
     // Questions about this picture will use the fixed allocation and say so.
   }
@@ -193,21 +191,22 @@ void Engine::look_first(Job& job) {
   Outcome& out = *job.outcome_;
   const Query query = parse_query(q.text);
   arrcoc::Options options = policy(q.policy);
-  std::string rule = q.budget;
+  std::string rule = q.budget == "learned" ? "auto" : q.budget;
+  const auto range = answering::auto_range(rule);
+  std::optional<Budget> learned;
   try {
     if (options.coupling == "realizer" && options.providers.empty()) {
       if (!seen.page) throw Error(ErrorCode::numeric, "the picture has no page features");
-      const tiny::Opinion opinion = model_->look(*seen.page, query.text);
+      const tiny::Opinion opinion = model_.look(*seen.page, query.text);
       require_finite(opinion.relevance, "realizer");
       Knowledge knowledge = seen.blind;
       knowledge.coupling = opinion.relevance;
       out.relevance = balancing::balance(knowledge, query, options.balancer, options.balance);
-      if (rule == "learned") rule = std::to_string(attending::expected_budget(opinion.tier).tokens);
+      if (range) learned = answering::auto_budget(answerer_->calibration(), opinion, query, *range);
     } else {
       options.budget = "1";  // only the map is wanted here
       options.allocator = "quadtree";
       out.relevance = realize(seen.picture, *seen.pyramid, q.text, options).relevance;
-      if (rule == "learned") rule = "auto";
     }
   } catch (const Error& e) {
     if (e.code() == ErrorCode::bad_argument || e.code() == ErrorCode::not_found) throw;
@@ -216,9 +215,9 @@ void Engine::look_first(Job& job) {
     out.relevance.fallbacks = {std::string("the realizer failed, even detail is used: ") +
                                e.what()};
     metrics_.count("arrcoc_fallbacks_total", label("kind", "realizer"));
-    if (rule == "learned") rule = std::to_string(kFixedTokens);
+    if (range) rule = std::to_string(kFixedTokens);
   }
-  out.budget = attending::budget(out.relevance, query, rule);
+  out.budget = learned ? *learned : attending::budget(out.relevance, query, rule);
   out.budget.tokens = std::max(1, out.budget.tokens / q.sharers);
   out.native = seen.pyramid->geometry().native_tokens();
   job.left_ = out.budget.tokens;
@@ -261,38 +260,39 @@ void Engine::answer(std::vector<JobRef> batch) {
   std::erase_if(batch, [&](const JobRef& job) { return dropped(*job); });
   if (batch.empty()) return;
   metrics_.observe("arrcoc_batch_questions", static_cast<double>(batch.size()));
+  const auto start = Clock::now();
+  std::vector<tiny::Answer> answers;
   try {
-    answer_together(batch);
-    return;
+    answers = read_together(batch);
   } catch (...) {
     if (batch.size() == 1) return finish(*batch[0], std::current_exception());
+    // One bad question must not fail the others.
+    for (const JobRef& job : batch) answer({job});
+    return;
   }
-  // One bad question must not fail the others.
-  for (const JobRef& job : batch) {
+  for (size_t i = 0; i < batch.size(); ++i) {
     try {
-      answer_together({job});
+      lap(*batch[i], "answering", start);
+      take(batch[i], std::move(answers[i]));
     } catch (...) {
-      finish(*job, std::current_exception());
+      finish(*batch[i], std::current_exception());
     }
   }
 }
 
-void Engine::answer_together(const std::vector<JobRef>& batch) {
-  const auto start = Clock::now();
+std::vector<tiny::Answer> Engine::read_together(const std::vector<JobRef>& batch) {
   std::vector<tiny::Reading> readings;
-  for (const JobRef& job : batch)
+  for (const JobRef& job : batch) {
+    job->forget_text();  // of an attempt that failed
     readings.push_back({&job->tokens_, job->question_.picture->pyramid->geometry(),
                         parse_query(job->question_.text).text});
+  }
   const auto hear = [&](size_t i, const std::string& text) {
     Job& job = *batch[i];
     // Only a single look streams: a second one may change its mind.
     if (job.question_.passes == 1) job.add_text(text);
   };
-  std::vector<tiny::Answer> answers = model_->answer(readings, hear);
-  for (size_t i = 0; i < batch.size(); ++i) {
-    lap(*batch[i], "answering", start);
-    take(batch[i], std::move(answers[i]));
-  }
+  return model_.answer(readings, hear);
 }
 
 void Engine::take(const JobRef& job, tiny::Answer answer) {
@@ -302,9 +302,13 @@ void Engine::take(const JobRef& job, tiny::Answer answer) {
     metrics_.count("arrcoc_fallbacks_total", label("kind", "adapter"));
     out.fallbacks.emplace_back("the adapter failed and was bypassed");
   }
+  if (out.passes.size() == 1) {
+    if (answer.shortened) out.fallbacks.emplace_back(answering::kShortened);
+    if (answerer_->stale()) out.fallbacks.emplace_back(answering::kStaleCalibration);
+  }
   Pass& pass = out.passes.back();
   pass.answer = answer.text;
-  pass.confidence = answer.confidence;
+  pass.confidence = answering::calibrated(answerer_->calibration(), answer.confidence);
   pass.uncertainty = esper::uncertainty(answer.probabilities);
   esper::remember(job->trace_, pass.allocation, out.relevance.map,
                   {answer.text, answer.probabilities, answer.focus, {}});
@@ -316,7 +320,7 @@ void Engine::take(const JobRef& job, tiny::Answer answer) {
   }
   out.stopped = esper::why_stop(out.passes.size(), pass.uncertainty, rules_of(job->question_));
   // The operator's own bar, besides.
-  if (out.stopped == "sure" && out.answer.confidence < options_.threshold &&
+  if (out.stopped == "sure" && out.confidence() < options_.threshold &&
       out.passes.size() < static_cast<size_t>(job->question_.passes))
     out.stopped = "";
   if (out.stopped.empty() && job->left_ < kSmallestPass) out.stopped = "budget";

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "arrcoc/answering.h"
 #include "arrcoc/esper.h"
 #include "arrcoc/realize.h"
 #include "arrcoc/serving.h"
@@ -24,7 +25,7 @@ struct Question {
   SeenRef picture;
   std::string text;
   std::string policy;
-  std::string budget;     // number, level, rule or "learned"
+  std::string budget;     // number, level or rule; "auto" is that of `ask`, "learned" the same
   int sharers = 1;        // pictures that share the budget
   int passes = 1;         // looks, at most; all of them together stay below the budget
   bool answer = true;     // false: only look
@@ -35,7 +36,7 @@ struct Question {
 struct Pass {
   Allocation allocation;
   std::string answer;
-  double confidence = 0;   // how likely the whole answer is
+  double confidence = 0;   // calibrated: how often such an answer is right
   double uncertainty = 1;  // esper::uncertainty
   double explore = 0;      // how far this pass was drawn to what none had seen
 };
@@ -51,6 +52,7 @@ struct Outcome {
   std::vector<Stage> stages;
   std::vector<std::string> fallbacks;
   const Allocation& allocation() const { return passes[best].allocation; }
+  double confidence() const { return passes[best].confidence; }
 };
 
 // One question on its way. Several clients may wait for one job.
@@ -80,7 +82,8 @@ using Ticket = std::shared_ptr<Job>;
 
 class Engine {
  public:
-  Engine(const Options& options, Metrics& metrics, std::shared_ptr<const tiny::TinyModel> model);
+  Engine(const Options& options, Metrics& metrics,
+         std::shared_ptr<const answering::Answerer> answerer);
   ~Engine();
 
   // Decodes and looks at a picture, or finds it in the cache. ApiError{429} when the queue is full,
@@ -91,7 +94,6 @@ class Engine {
   // Other work for the same threads. ApiError{429}.
   void run(std::function<void()> work);
 
-  const tiny::TinyModel& model() const { return *model_; }
   const Drift& drift() const { return drift_; }
   int64_t cache_bytes() const { return cache_.bytes(); }
   size_t waiting() const { return workers_.waiting(); }
@@ -105,7 +107,7 @@ class Engine {
   void look_first(Job& job);
   void cut(Job& job);
   void answer(std::vector<JobRef> batch);
-  void answer_together(const std::vector<JobRef>& batch);
+  std::vector<tiny::Answer> read_together(const std::vector<JobRef>& batch);
   void take(const JobRef& job, tiny::Answer answer);
   void finish(Job& job, std::exception_ptr problem);
   // True when nobody waits any more; from then on nobody can join either.
@@ -115,7 +117,8 @@ class Engine {
 
   const Options options_;
   Metrics& metrics_;
-  std::shared_ptr<const tiny::TinyModel> model_;
+  std::shared_ptr<const answering::Answerer> answerer_;  // its model and calibration
+  const tiny::TinyModel& model_;
   PictureCache cache_;
   Drift drift_;
   std::mutex mutex_;

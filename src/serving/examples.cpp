@@ -1,8 +1,10 @@
 // Which answers are written to the example log, and what people think of them.
 #include <algorithm>
+#include <cstring>
 
 #include "arrcoc/media.h"
 #include "serving/api_error.h"
+#include "serving/encoding.h"
 #include "serving/service.h"
 
 namespace arrcoc::serving {
@@ -20,10 +22,12 @@ std::vector<uint8_t> thumbnail(const Picture& picture) {
       arrcoc::resize(picture, side(picture.width()), side(picture.height())).rgb);
 }
 
-// The id is random: its first digits decide, so that the choice needs no other randomness.
+// Ids differ, ours and those of an upstream: their digest decides, no other randomness is needed.
 bool chosen(const std::string& id, double share) {
-  const size_t digits = id.find_last_of('-') + 1;
-  return static_cast<double>(std::stoul(id.substr(digits, 8), nullptr, 16)) < share * 4294967296.0;
+  const std::string digest = sha256({id.begin(), id.end()});
+  uint32_t number = 0;
+  std::memcpy(&number, digest.data(), sizeof number);
+  return number < share * 4294967296.0;
 }
 
 }  // namespace

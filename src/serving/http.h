@@ -15,6 +15,9 @@
 namespace arrcoc::serving {
 
 using Clock = std::chrono::steady_clock;
+inline double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 struct HttpLimits {
   int connections = 256;

@@ -133,6 +133,7 @@ ChatRequest parse_chat(const json& request) {
   if (const auto model = request.find("model"); model != request.end() && !model->is_null()) {
     if (!model->is_string()) wrong("model", "a string");
     out.model = model->get<std::string>();
+    if (out.model.size() > 256) wrong("model", "a name of at most 256 bytes");
   }
   const json& messages = need(request, "messages", "list");
   if (!messages.is_array() || messages.empty() || messages.size() > kMaxTurns)

@@ -58,8 +58,9 @@ void Service::load() {
     throw Error(ErrorCode::not_found,
                 "the bundled model was not found: set ARRCOC_MODELS or --tiny to its folder");
   tiny::install(folder);
+  const auto answerer = answering::Answerer::load(folder);
   if (!options_.model.empty()) hosted_ = std::make_unique<Hosted>(options_);
-  engine_ = std::make_unique<Engine>(options_, metrics_, tiny::installed());
+  engine_ = std::make_unique<Engine>(options_, metrics_, answerer);
   ready_ = true;
 }
 
@@ -157,7 +158,7 @@ Service::Answered Service::collect(const Asked& asked) const {
     const Outcome& outcome = *out.outcomes.back();
     out.usage.kept += outcome.kept;
     out.usage.native += outcome.native;
-    if (outcome.answer.confidence > out.outcomes[out.best]->answer.confidence)
+    if (outcome.confidence() > out.outcomes[out.best]->confidence())
       out.best = out.outcomes.size() - 1;
   }
   const tiny::Answer& answer = out.outcomes[out.best]->answer;
@@ -170,7 +171,7 @@ Service::Answered Service::collect(const Asked& asked) const {
 
 ordered_json Service::extension(const Asked& asked, const Answered& answered, bool logged) const {
   const Outcome& best = *answered.outcomes[answered.best];
-  const double confidence = best.answer.confidence;
+  const double confidence = best.confidence();
   int64_t budget = 0;
   auto pictures = ordered_json::array();
   for (size_t i = 0; i < answered.outcomes.size(); ++i) {
@@ -303,7 +304,7 @@ bool Service::account(const Asked& asked, const Answered& answered) {
   e.question = asked.request.question().text;
   e.answer = answered.text;
   e.policy = or_else(asked.request.extension.policy, options_.policy);
-  e.confidence = best.answer.confidence;
+  e.confidence = best.confidence();
   e.kept = answered.usage.kept;
   e.native = answered.usage.native;
   auto allocation = ordered_json::array();
@@ -312,7 +313,7 @@ bool Service::account(const Asked& asked, const Answered& answered) {
     allocation.push_back(attending::leaves_json(outcome->allocation()));
   }
   e.allocation = dump(allocation);
-  const double spent = std::chrono::duration<double>(Clock::now() - asked.start).count();
+  const double spent = seconds_since(asked.start);
   e.milliseconds = 1e3 * spent;
   metrics_.observe("arrcoc_request_seconds", spent, label("budget", budget_bucket(e.budget)));
   metrics_.observe("arrcoc_passes", static_cast<double>(best.passes.size()));

@@ -30,6 +30,11 @@ class Telling {
     text_ += text;
     changed_.notify_all();
   }
+  // What was heard so far will come again.
+  void forget_text() {
+    const std::scoped_lock lock(mutex_);
+    text_.clear();
+  }
   // What the answer is in the end; whatever was written before is seen by those who wait.
   void end(std::exception_ptr problem, const std::string& text) {
     const std::scoped_lock lock(mutex_);

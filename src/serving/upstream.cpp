@@ -16,10 +16,6 @@ constexpr size_t kLargestReply = size_t{64} << 20;
 constexpr auto kSlice = std::chrono::milliseconds(250);
 constexpr const char* kCloser = "Closer views of parts of the picture above:";
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 // Statuses that say "not like this": the original picture may still be welcome.
 bool refuses_pictures(int status) {
   return status == 400 || status == 413 || status == 415 || status == 422;
@@ -47,13 +43,23 @@ Address parse_address(const std::string& url) {
 }
 
 bool matches(const std::string& pattern, const std::string& text) {
-  const size_t star = pattern.find('*');
-  if (star == std::string::npos) return pattern == text;
-  if (text.compare(0, star, pattern, 0, star) != 0) return false;
-  const std::string rest = pattern.substr(star + 1);
-  for (size_t at = star; at <= text.size(); ++at)
-    if (matches(rest, text.substr(at))) return true;
-  return false;
+  size_t p = 0, t = 0;
+  size_t star = std::string::npos, from = 0;  // the last * and where its text began
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      from = t;
+    } else if (p < pattern.size() && pattern[p] == text[t]) {
+      ++p;
+      ++t;
+    } else if (star != std::string::npos) {  // the * takes one more
+      p = star + 1;
+      t = ++from;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', p) == std::string::npos;
 }
 
 // A request on its way: as it came, as it goes, and what is known about it.
@@ -310,7 +316,7 @@ void Upstream::stream(std::shared_ptr<Prepared> p, std::shared_ptr<Flow> flow,
                       httplib::Response& response) {
   response.set_header("X-Accel-Buffering", "no");
   const auto pending = std::make_shared<std::string>();
-  const auto pump = [this, p, flow, pending](size_t, httplib::DataSink& sink) {
+  const auto pump = [this, p, flow, pending](httplib::DataSink& sink) {
     const auto send = [&](const std::string& text) {
       return text.empty() || sink.write(text.data(), text.size());
     };
@@ -337,7 +343,17 @@ void Upstream::stream(std::shared_ptr<Prepared> p, std::shared_ptr<Flow> flow,
     sink.done();
     return true;
   };
-  response.set_chunked_content_provider("text/event-stream", pump);
+  response.set_chunked_content_provider(
+      "text/event-stream", [this, p, pump](size_t, httplib::DataSink& sink) {
+        try {
+          return pump(sink);
+        } catch (...) {  // nothing above would catch it
+          const ApiError problem = api_error(std::current_exception());
+          service_.metrics_.count("arrcoc_failures_total", label("code", problem.code()));
+          const std::string last = "\ndata: " + problem.body() + "\n\n";
+          return sink.write(last.data(), last.size()) && false;
+        }
+      });
 }
 
 void Upstream::account(Prepared& p) {

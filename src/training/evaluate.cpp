@@ -97,7 +97,7 @@ Evaluation evaluate(const tiny::RealizerNet& realizer, const tiny::Tensors& look
     const auto ask = [&](const std::vector<std::vector<Cell>>& cells) {
       tiny::Look seen = pool.look(batch.slot_of, cells, octaves, nullptr);
       seen.question = batch.question;
-      return answerer.write_greedy(write, answerer.encode(write, seen, type), 40);
+      return answerer.write_greedy(write, answerer.encode(write, seen, type), tiny::kMaxAnswer);
     };
     const auto by_realizer = ask(realized), by_oracle = ask(oracle);
     for (size_t i = 0; i < q; ++i) {

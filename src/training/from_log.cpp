@@ -215,7 +215,7 @@ class Draft {
   fs::path target_, path_;
 };
 
-// Weights with the new head, the calibration that belongs to them, and whatever else lay there.
+// Weights with the new head and what belongs to them.
 void write(const tiny::Bundle& bundle, const FeedbackOptions& options, const std::string& folder) {
   if (is_int8(options.weights)) {
     tiny::save_bundle_int8(folder, bundle);
@@ -228,8 +228,9 @@ void write(const tiny::Bundle& bundle, const FeedbackOptions& options, const std
     known.weights = tiny::TinyModel::load(folder)->fingerprint();
     std::ofstream(fs::path(folder) / "calibration.json") << answering::to_json(known) << "\n";
   }
-  const fs::path notes = fs::path(options.weights) / "README.md";
-  if (fs::exists(notes)) fs::copy_file(notes, fs::path(folder) / "README.md");
+  for (const char* name : {"policies.json", "film.json", "README.md"})
+    if (const fs::path from = fs::path(options.weights) / name; fs::exists(from))
+      fs::copy_file(from, fs::path(folder) / name);
 }
 
 // "" when the new head may stay.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "arrcoc/error.h"
 #include "arrcoc/training.h"
@@ -68,6 +69,21 @@ void each(Struct& o, const Visit& visit) {
   visit("held_out_budget", o.held_out_budget);
 }
 
+// json would cut 2.9 to 2 and wrap what does not fit.
+template <class T>
+T read(const json& given, const std::string& key) {
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    const bool fits = given.is_number_unsigned()  ? std::in_range<T>(given.get<uint64_t>())
+                      : given.is_number_integer() ? std::in_range<T>(given.get<int64_t>())
+                                                  : false;
+    if (!fits)
+      throw Error(ErrorCode::bad_json, "training options: '" + key +
+                                           "' must be a whole number in its range, not " +
+                                           given.dump());
+  }
+  return given.get<T>();
+}
+
 void require(bool good, const std::string& what) {
   if (!good) throw Error(ErrorCode::bad_argument, "training options: " + what);
 }
@@ -78,6 +94,8 @@ void check(const Options& o) {
           "canvas must be a power of two from 64 to 1024");
   require(o.pictures >= 1 && o.questions >= 1 && o.accumulate >= 1 && o.slots >= 1,
           "pictures, questions, accumulate and slots start at 1");
+  require(o.slots <= 1 << 20 && o.held_out <= 1 << 16, "slots go up to 1048576, held_out to 65536");
+  require(o.fresh >= 0 && o.workers >= 0, "fresh and workers start at 0");
   require(o.taught >= 0 && o.taught <= o.questions, "taught must lie between 0 and questions");
   require(o.outcome >= 0 && o.outcome <= 1 && o.outcome_temperature > 0,
           "outcome is a share from 0 to 1, outcome_temperature is positive");
@@ -118,7 +136,7 @@ Options options_from_json(const std::string& text) {
     try {
       each(options, [&, &name = key, &given = value](const char* field, auto& target) {
         if (name != field) return;
-        target = given.template get<std::decay_t<decltype(target)>>();
+        target = read<std::decay_t<decltype(target)>>(given, name);
         known = true;
       });
     } catch (const json::exception& problem) {

@@ -235,6 +235,11 @@ PolicyRow measured(const std::vector<Case>& cases, size_t coupling, const std::s
 }  // namespace
 
 void install_policies(const std::string& text) {
+  if (text.empty()) {
+    balancing::install_policy("");
+    attending::install_experts("");
+    return;
+  }
   const json in = json::parse(text, nullptr, false);
   if (!in.is_object() || !in.contains("balancer") || !in.contains("experts"))
     throw Error(ErrorCode::bad_json, "policies: no JSON object with 'balancer' and 'experts'");

@@ -110,6 +110,7 @@ class Trainer {
   void evaluate_and_save();
   void save_checkpoint() const;
   void load_checkpoint();
+  void begin_log() const;
   void log(const json& line);
   double elapsed() const { return before_ + (now() - start_); }
   double progress() const;
@@ -520,6 +521,21 @@ double Trainer::progress() const {
                             : elapsed() / (60 * options_.minutes);
 }
 
+// Lines of another run, or of steps that a kill has undone, would be drawn as well.
+void Trainer::begin_log() const {
+  if (together_->rank() != 0) return;
+  const fs::path path = fs::path(options_.out) / "metrics.jsonl";
+  std::string kept;
+  std::ifstream in(path);
+  for (std::string line; options_.resume && std::getline(in, line);) {
+    const json known = json::parse(line, nullptr, false);
+    if (known.is_object() && known.contains("step") && known["step"].is_number() &&
+        known["step"].get<double>() <= static_cast<double>(steps_))
+      kept += line + "\n";
+  }
+  write_text_file(path.string(), kept);
+}
+
 void Trainer::log(const json& line) {
   std::ofstream out(fs::path(options_.out) / "metrics.jsonl", std::ios::app);
   out << line.dump() << '\n';
@@ -668,6 +684,7 @@ Report Trainer::run() {
   start_ = now();
   if (options_.resume && fs::exists(fs::path(options_.out) / "checkpoint.safetensors"))
     load_checkpoint();
+  begin_log();
   const int workers = options_.workers > 0
                           ? options_.workers
                           : std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 2);
@@ -720,6 +737,7 @@ Report Trainer::run() {
     report(progress());
     evaluate_and_save();
   }
+  report_.rank = together_->rank();
   report_.steps = steps_;
   report_.questions = questions_;
   report_.seconds = elapsed();

@@ -14,6 +14,7 @@
 #include "answering/fit.h"
 #include "answering/plan.h"
 #include "arrcoc/error.h"
+#include "folder.h"
 #include "models/tiny/files.h"
 #include "models/tiny/layers.h"
 #include "models/tiny/query_former.h"
@@ -25,9 +26,7 @@ namespace fs = std::filesystem;
 
 std::string weights_folder() {
   static const std::string folder = [] {
-    const fs::path base =
-        fs::temp_directory_path() / ("arrcoc_answering_" + std::to_string(::getpid()));
-    fs::remove_all(base);
+    const fs::path base = test::fresh_folder("answering");
     const tiny::Shape shape = tiny::shape_from_json(
         R"({"width":64,"heads":2,"encoder_layers":2,"decoder_layers":2,"mlp":128,"stem":8,"cell":32,
             "page":32,"page_layers":1,"ask":32,"ask_layers":1,"question_layers":1})");
@@ -302,7 +301,9 @@ TEST(Calibration, AutoBudgetsStayInRangeAndFollowTheTierHead) {
   EXPECT_NEAR(auto_budget({}, high, simple, range).tokens, 200, 2);
   EXPECT_NEAR(auto_budget({}, low, simple, range).tokens,
               32 + (auto_budget({}, low, simple).tokens - 64) / 2.0, 1.1);
-  EXPECT_FALSE(auto_range("auto"));
+  EXPECT_EQ(auto_range("auto")->high, kMaxBudget);
+  EXPECT_EQ(auto_range("learned")->low, kMinBudget);
+  EXPECT_FALSE(auto_range("automatic"));
   EXPECT_FALSE(auto_range("180"));
   for (const char* bad : {"auto:", "auto:5", "auto:9-3", "auto:0-10", "auto:1-99999", "auto:1-2x"})
     EXPECT_THROW(auto_range(bad), Error) << bad;

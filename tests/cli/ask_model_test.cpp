@@ -136,4 +136,24 @@ TEST(AskModel, BadUsageIsOneLine) {
   refused(run_arrcoc("ask " + kPicture + " Where is it"), "is the question in quotes?");
 }
 
+TEST(AskModel, OtherWeightsOfTheBundledModelAnswerAsWell) {
+  Folder folder;
+  const std::string sources = ARRCOC_SOURCE_DIR, tiny = sources + "/models/tiny";
+  const std::string asked =
+      "ask " + sources + "/examples/pictures/receipt.jpg 'What is the total?' ";
+  std::filesystem::copy(tiny, folder / "own");
+  const Outcome good = run_arrcoc(asked + "--model " + (folder / "own"));
+  EXPECT_EQ(good.code, 0) << good.err;
+  EXPECT_NE(good.out.find("answer      33.10"), std::string::npos) << good.out;
+  const Outcome mode = run_arrcoc(asked + "--mode zoom --model " + (folder / "own"));
+  EXPECT_EQ(mode.code, 1);
+  EXPECT_NE(mode.err.find("--mode is for Hugging Face models"), std::string::npos) << mode.err;
+  for (const auto& file : std::filesystem::directory_iterator(folder / "own"))
+    if (file.path().extension() == ".safetensors") std::filesystem::resize_file(file, 1000);
+  const Outcome cut = run_arrcoc(asked + "--model " + (folder / "own"));
+  EXPECT_EQ(cut.code, 1);
+  EXPECT_NE(cut.err.find("safetensors"), std::string::npos) << cut.err;
+  EXPECT_EQ(std::count(cut.err.begin(), cut.err.end(), '\n'), 1) << cut.err;
+}
+
 }  // namespace

@@ -67,6 +67,29 @@ TEST(ModelsCommand, ListsInspectsAndTestsWhatItMade) {
   EXPECT_EQ(all[0]["loadable"], true);
 }
 
+TEST(ModelsCommand, KnowsWeightsOfTheBundledModel) {
+  Folder folder;
+  const std::string tiny = std::string(ARRCOC_SOURCE_DIR) + "/models/tiny";
+  Outcome list = run_arrcoc("models list " + tiny + " --json");
+  ASSERT_EQ(list.code, 0) << list.err;
+  const json about = json::parse(list.out)[0];
+  EXPECT_EQ(about["family"], "arrcoc-tiny-1");
+  EXPECT_EQ(about["dtype"], "int8");
+  EXPECT_EQ(about["loadable"], true);
+  EXPECT_GT(about["parameters"], 19'000'000);
+  EXPECT_GT(about["stored_bytes"], 15'000'000);
+  Outcome check = run_arrcoc("models check " + tiny);
+  EXPECT_EQ(check.code, 0) << check.out << check.err;
+  EXPECT_NE(check.out.find("ok    relevance alone and together"), std::string::npos) << check.out;
+
+  std::filesystem::create_directories(folder / "m");
+  std::filesystem::copy(tiny + "/config.json", folder / "m/config.json");
+  Outcome broken = run_arrcoc("models list " + folder.path() + " --json");
+  ASSERT_EQ(broken.code, 0) << broken.err;
+  EXPECT_EQ(json::parse(broken.out)[0]["loadable"], false);
+  EXPECT_EQ(run_arrcoc("models check " + (folder / "m")).code, 1);
+}
+
 TEST(ModelsCommand, BrokenFoldersAreOneLineThatNamesTheFile) {
   Folder folder;
   std::filesystem::create_directories(folder / "m");

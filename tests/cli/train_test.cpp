@@ -1,9 +1,13 @@
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <opencv2/imgcodecs.hpp>
+#include <thread>
 
 #include "cli/process.h"
 
@@ -48,17 +52,31 @@ TEST(CliTrain, TrainsWritesWeightsAndDrawsItsCurves) {
   EXPECT_EQ(json::parse(std::ifstream(fs::path(small) / "config.json"))["weights"], "int8");
 }
 
+// Nobody listens there, a moment ago at least.
+int free_port() {
+  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof at;
+  EXPECT_EQ(::bind(socket, reinterpret_cast<sockaddr*>(&at), size), 0);
+  EXPECT_EQ(::getsockname(socket, reinterpret_cast<sockaddr*>(&at), &size), 0);
+  ::close(socket);
+  return ntohs(at.sin_port);
+}
+
 TEST(CliTrain, TwoProcessesEndWhereOneDoes) {
   Folder folder;
   const std::string same = "train --config " + kSmoke +
                            " --steps 3 --set fresh=4 --set accumulate=2 --set held_out=1 "
                            "--set canvas=256 --set reading=0.4 --set own_maps_start=1 --json";
   ASSERT_EQ(run_arrcoc(same + " --out " + folder / "one").code, 0);
-  const int port = 20000 + ::getpid() % 20000;
   const std::string world =
-      "WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=" + std::to_string(port) + " RANK=";
-  const std::string second =
-      world + "1 " + ARRCOC_BINARY + " " + same + " --out " + folder / "b" + " >/dev/null 2>&1 & ";
+      "WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=" + std::to_string(free_port()) + " RANK=";
+  const std::string second = "(" + world + "1 " + ARRCOC_BINARY + " " + same + " --out " +
+                             folder / "b" + " >" + folder / "b.out" + " 2>&1; echo $? >" +
+                             folder / "b.tmp" + "; mv " + folder / "b.tmp" + " " + folder / "b.rc" +
+                             ") & ";
   const Outcome o = run_arrcoc(same + " --out " + folder / "two", second + world + "0");
   ASSERT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(json::parse(o.out)["steps"], 3);
@@ -66,6 +84,8 @@ TEST(CliTrain, TwoProcessesEndWhereOneDoes) {
   const std::string one = slurp((folder / "one") + shard), two = slurp((folder / "two") + shard);
   ASSERT_FALSE(one.empty());
   EXPECT_TRUE(one == two);
+  while (!fs::exists(folder / "b.rc")) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(slurp(folder / "b.rc"), "0\n") << slurp(folder / "b.out");
   EXPECT_FALSE(fs::exists(folder / "b" + std::string("/weights")));  // only the first writes
 }
 

@@ -116,7 +116,7 @@ class Double {
     const std::string wrong = body.is_object() ? mistake(body) : "no JSON";
     if (!wrong.empty()) return refuse(response, 400, wrong);
     if (body.value("stream", false)) return stream(body, response);
-    response.set_content(json{{"id", "up-1"},
+    response.set_content(json{{"id", "chatcmpl-XyZ1"},
                               {"object", "chat.completion"},
                               {"created", 1},
                               {"model", body["model"]},
@@ -134,7 +134,7 @@ class Double {
     for (const char* word : {"forty", " ", "two"})
       out.push_back(
           "data: " +
-          json{{"id", "up-1"},
+          json{{"id", "chatcmpl-XyZ1"},
                {"object", "chat.completion.chunk"},
                {"model", body["model"]},
                {"choices",
@@ -143,7 +143,7 @@ class Double {
           "\n\n");
     if (body.contains("stream_options"))
       out.push_back("data: " +
-                    json{{"id", "up-1"},
+                    json{{"id", "chatcmpl-XyZ1"},
                          {"object", "chat.completion.chunk"},
                          {"choices", json::array()},
                          {"usage", usage()}}

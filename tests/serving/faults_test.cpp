@@ -15,7 +15,7 @@ namespace {
 class Crowd {
  public:
   using Asked = std::function<void(const httplib::Result& reply, bool stream)>;
-  Crowd(const Process& server, int clients, Asked asked) {
+  Crowd(const Process& server, int clients, Asked asked) : left_(clients) {
     for (int i = 0; i < clients; ++i)
       threads_.emplace_back([this, &server, i, asked] {
         for (int n = 0; !stop_; ++n) {
@@ -25,13 +25,14 @@ class Crowd {
           const auto reply = server.post("/v1/chat/completions", body);
           if (reply && reply->status == 200) ++answers_;
           asked(reply, i % 2 == 1);
-          if (!reply) return;
+          if (!reply) break;
         }
+        --left_;
       });
   }
   ~Crowd() { join(); }
   void wait_for_answers(int count) const {
-    while (answers_ < count) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    while (answers_ < count && left_ > 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   void join() {
     stop_ = true;
@@ -42,6 +43,7 @@ class Crowd {
  private:
   std::atomic<bool> stop_{false};
   std::atomic<int> answers_{0};
+  std::atomic<int> left_;  // clients
   std::vector<std::thread> threads_;
 };
 

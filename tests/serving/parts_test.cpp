@@ -194,6 +194,9 @@ TEST(UpstreamParts, AddressesAndPatterns) {
   EXPECT_TRUE(matches("*vl*", "a-vl-b"));
   EXPECT_FALSE(matches("qwen", "qwen2"));
   EXPECT_TRUE(matches("*", ""));
+  EXPECT_TRUE(matches("a*b*c", "abbbxbc"));
+  EXPECT_FALSE(matches("a*b*c", "abbbxb"));
+  EXPECT_FALSE(matches("*a*a*a*a*a*b", std::string(200, 'a')));
 }
 
 TEST(MetricsText, IsWhatPrometheusReads) {

@@ -1,12 +1,15 @@
 // The server as clients meet it, with the bundled model.
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <atomic>
 #include <limits>
 #include <set>
 #include <thread>
 
+#include "arrcoc/answering.h"
 #include "arrcoc/error.h"
+#include "arrcoc/media.h"
 #include "models/tiny/files.h"
 #include "serving/routes.h"
 #include "support.h"
@@ -48,6 +51,29 @@ TEST(ServerChat, KeepsToTheBudgetOfEachRequest) {
   body["arrcoc"] = {{"budget", "plenty"}};
   const auto refused = server.post("/v1/chat/completions", body);
   EXPECT_EQ(refused->status, 400) << refused->body;
+}
+
+TEST(ServerChat, IsAsSureAndSpendsAsMuchAsAsk) {
+  Running server;
+  const auto answerer = answering::Answerer::load(source("models/tiny"));
+  const Picture picture =
+      media::decode(bytes_of(source("examples/pictures/receipt.jpg")), "receipt", {});
+  const std::string words = "What is the phone number?";
+  const answering::Reply asked = answerer->ask(picture, words, answering::options_for("realizer"));
+  for (const char* budget : {"auto", "learned"}) {
+    json body = question(words);
+    body["arrcoc"] = {{"budget", budget}};
+    const json reply = server.ask(body);
+    EXPECT_EQ(reply["choices"][0]["message"]["content"], asked.answer);
+    EXPECT_EQ(reply["usage"]["image_tokens"]["kept"], asked.tokens);
+    EXPECT_NEAR(reply["arrcoc"]["confidence"], asked.confidence, 1e-3);
+    EXPECT_GT(std::abs(asked.confidence - asked.likelihood), 2e-3) << "calibrated, that is";
+  }
+  const json cut = server.ask(question("What is the total?" + std::string(300, '!')));
+  const auto fallbacks = cut["arrcoc"]["pictures"][0]["fallbacks"];
+  EXPECT_NE(std::find(fallbacks.begin(), fallbacks.end(), json(answering::kShortened)),
+            fallbacks.end())
+      << fallbacks;
 }
 
 TEST(ServerChat, SharesTheBudgetAmongSeveralPictures) {
@@ -366,14 +392,15 @@ TEST(ServerLoad, AFullQueueIsRefusedByDesign) {
 TEST(ServerStop, FinishesWhatRuns) {
   auto server = std::make_unique<Running>();
   std::vector<std::thread> clients;
-  std::atomic<int> good{0};
+  std::atomic<int> good{0}, over{0};
   for (int i = 0; i < 4; ++i)
     clients.emplace_back([&, i] {
       const auto reply =
           server->post("/v1/chat/completions", question("What is line " + std::to_string(i) + "?"));
       if (reply && reply->status == 200) ++good;
+      ++over;
     });
-  while (server->metric("arrcoc_requests_running") != "4") std::this_thread::yield();
+  wait_until_inside(server->port(), 4, over);
   server->server().stop();
   for (std::thread& client : clients) client.join();
   EXPECT_EQ(good, 4);

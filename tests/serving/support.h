@@ -4,15 +4,18 @@
 #include <gtest/gtest.h>
 #include <httplib.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "arrcoc/serving.h"
+#include "folder.h"
 #include "serving/encoding.h"
 
 namespace arrcoc::serving::test {
@@ -33,21 +36,7 @@ inline std::string picture_url(const std::string& name = "receipt.jpg") {
   return "data:image/jpeg;base64," + to_base64(bytes_of(source("examples/pictures/" + name)));
 }
 
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "arrcoc_serving_XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
+using arrcoc::test::Folder;
 
 inline Options usual_options() {
   Options options;
@@ -55,6 +44,24 @@ inline Options usual_options() {
   options.tiny = source("models/tiny");
   options.log_share = 0;
   return options;
+}
+
+inline std::string metric_at(int port, const std::string& line_start) {
+  const auto reply = httplib::Client("127.0.0.1", port).Get("/metrics");
+  std::istringstream in(reply ? reply->body : "");
+  for (std::string line; std::getline(in, line);)
+    if (line.rfind(line_start + " ", 0) == 0) return line.substr(line_start.size() + 1);
+  return "";
+}
+
+// Returns when `count` requests have been read by the server or are over: `over` counts these.
+inline void wait_until_inside(int port, int count, const std::atomic<int>& over) {
+  while (true) {
+    const int done = over;  // first, so that none counts twice
+    const std::string running = metric_at(port, "arrcoc_requests_running");
+    if (done + (running.empty() ? 0 : std::stoi(running)) >= count) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 // A server on a free port, ready.
@@ -89,13 +96,7 @@ class Running {
     EXPECT_EQ(reply->status, 200) << reply->body;
     return json::parse(reply->body);
   }
-  std::string metric(const std::string& line_start) const {
-    const auto reply = client().Get("/metrics");
-    std::istringstream in(reply ? reply->body : "");
-    for (std::string line; std::getline(in, line);)
-      if (line.rfind(line_start + " ", 0) == 0) return line.substr(line_start.size() + 1);
-    return "";
-  }
+  std::string metric(const std::string& line_start) const { return metric_at(port(), line_start); }
 
  private:
   std::mutex mutex_;

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 
 #include "arrcoc/error.h"
@@ -14,6 +15,7 @@
 #include "arrcoc/temporal.h"
 #include "arrcoc/tiny.h"
 #include "arrcoc/weights.h"
+#include "folder.h"
 #include "models/tiny/files.h"
 
 namespace arrcoc::tiny {
@@ -33,8 +35,7 @@ Bundle random_bundle(const Shape& shape = small_shape()) {
 
 // A fresh folder with random weights as int8.
 std::string int8_folder(const std::string& name, const Shape& shape = small_shape()) {
-  const fs::path base = fs::temp_directory_path() / ("arrcoc_model_" + name);
-  fs::remove_all(base);
+  const fs::path base = test::fresh_folder(name);
   save_bundle((base / "bf16").string(), random_bundle(shape), "t");
   export_int8((base / "bf16").string(), (base / "int8").string());
   return (base / "int8").string();
@@ -96,10 +97,30 @@ TEST(TinyInt8, ComesBackWithinHalfAStepOfEachRow) {
   EXPECT_LT(report.bytes, 2 * report.parameters);
 }
 
+TEST(TinyInt8, OtherWeightsNeverTakeTheNamesOfThoseThatAreThere) {
+  const std::string folder = test::fresh_folder("again");
+  const Shape shape = small_shape();
+  const auto shards = [&] {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder))
+      if (entry.path().extension() == ".safetensors") names.insert(entry.path().filename());
+    return names;
+  };
+  save_bundle_int8(folder, random_bundle());
+  const auto before = shards();
+  save_bundle_int8(folder, random_bundle());
+  EXPECT_EQ(shards(), before) << "the same weights";
+  save_bundle_int8(
+      folder, {shape, RealizerNet(shape).layout().initial(7), Answerer(shape).layout().initial(8)});
+  const auto after = shards();
+  EXPECT_EQ(after.size(), before.size()) << "those before are gone";
+  for (const std::string& name : after) EXPECT_EQ(before.count(name), 0U) << name;
+  EXPECT_NO_THROW(load_bundle(folder));
+}
+
 TEST(TinyInt8, TheBundledShapeFitsInTwentyMegabytesOfSmallShards) {
   const Shape shape;
-  const fs::path folder = fs::temp_directory_path() / "arrcoc_model_full";
-  fs::remove_all(folder);
+  const fs::path folder = test::fresh_folder("full");
   save_bundle_int8(folder.string(), {shape, RealizerNet(shape).layout().initial(1),
                                      Answerer(shape).layout().initial(2)});
   uintmax_t all = 0;
@@ -343,8 +364,7 @@ TEST(TinyAnswer, ABrokenAdapterIsBypassed) {
   for (size_t i = 0; i < specs.size(); ++i)
     if (specs[i].name.rfind("adapter.gate", 0) == 0)
       bundle.answerer[i].fill_(std::numeric_limits<float>::quiet_NaN());
-  const fs::path folder = fs::temp_directory_path() / "arrcoc_model_adapter";
-  fs::remove_all(folder);
+  const fs::path folder = test::fresh_folder("adapter");
   save_bundle(folder.string(), bundle, "t");
   const auto model = TinyModel::load(folder.string());
   const Realization seen = realize(noise(64, 64, 1), "what?");
@@ -367,6 +387,31 @@ TEST(Install, TakesWhatWasFittedForFilmsFromTheModelsFolder) {
     EXPECT_NE(std::string(problem.what()).find("film.json"), std::string::npos) << problem.what();
   }
   temporal::install_constants("");
+}
+
+TEST(TinyModel, PagesAreRememberedByTheirBytes) {
+  Shape shape = small_shape();
+  shape.ask = 192;  // what is remembered of a page is this wide
+  const auto model = TinyModel::load(int8_folder("remembered", shape));
+  const auto page = [](int number, int64_t side) {
+    return make_picture(at::full({3, side, side}, number, at::kByte));
+  };
+  // True when the page had to be read.
+  const auto read = [&](const Picture& p) { return model->read(p, frame_of(p, p.width())); };
+  const Picture first = page(0, 2048);
+  const int64_t bytes = TinyModel::bytes(*model->see(first, frame_of(first, 2048)));
+  const auto fit = static_cast<int>(TinyModel::kRememberedBytes / bytes);
+  ASSERT_GE(fit, 2);
+  ASSERT_LE(fit, 8);
+  for (int i = 0; i < fit; ++i) EXPECT_TRUE(read(page(i, 2048)));
+  EXPECT_FALSE(read(first)) << "all fit, and the first is now the one used last";
+  EXPECT_TRUE(read(page(fit, 2048)));
+  EXPECT_FALSE(read(first));
+  EXPECT_TRUE(read(page(1, 2048))) << "the one not used for longest had to go";
+  const Picture large = page(0, 4096);
+  EXPECT_TRUE(read(large));
+  EXPECT_FALSE(read(large)) << "the latest stays, however large";
+  EXPECT_TRUE(read(first));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "arrcoc/error.h"
+#include "folder.h"
 #include "models/tiny/answerer.h"
 #include "models/tiny/files.h"
 #include "models/tiny/page.h"
@@ -277,8 +278,7 @@ TEST(RelevanceOf, KeepsTheOrderWhereASigmoidWouldSaturate) {
 
 TEST(TinyFiles, WeightsComeBackAndOthersAreRefused) {
   const Shape shape = small_shape();
-  const std::string folder = (fs::temp_directory_path() / "arrcoc_tiny_files").string();
-  fs::remove_all(folder);
+  const std::string folder = test::fresh_folder("files");
   Bundle bundle{shape, RealizerNet(shape).layout().initial(1), Answerer(shape).layout().initial(2)};
   save_bundle(folder, bundle, "a");
   save_bundle(folder, bundle, "b");

@@ -15,6 +15,7 @@
 #include "arrcoc/picture.h"
 #include "arrcoc/realizing.h"
 #include "arrcoc/tiny.h"
+#include "folder.h"
 #include "models/tiny/files.h"
 #include "models/tiny/query_former.h"
 #include "training/digits.h"
@@ -41,8 +42,7 @@ tiny::Bundle bundle_of(const tiny::Shape& shape, uint64_t seed) {
 
 // A fresh folder with a model in FOLDER/tiny.
 fs::path folder_with_model(const std::string& name, const tiny::Bundle& bundle) {
-  const fs::path folder = fs::temp_directory_path() / ("arrcoc_qformer_" + name);
-  fs::remove_all(folder);
+  const fs::path folder = test::fresh_folder(name);
   tiny::save_bundle_int8((folder / "tiny").string(), bundle);
   return folder;
 }
@@ -132,7 +132,9 @@ TEST(QueryTraining, LossFallsAndTheModelStaysAsItIs) {
   o.rate = 3e-3F;
   o.report_seconds = 0;  // every step is a window
   const std::string index = o.init + "/model.safetensors.index.json";
-  const std::string shard = o.init + "/model-int8-00001-of-00001.safetensors";
+  std::string shard;
+  for (const auto& entry : fs::directory_iterator(o.init))
+    if (entry.path().extension() == ".safetensors") shard = entry.path().string();
   const std::string before = bytes_of(index) + bytes_of(shard);
   const QueryReport report = train_queries(o, kDigits, kQuiet);
   EXPECT_EQ(report.steps, 60);

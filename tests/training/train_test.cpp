@@ -11,6 +11,7 @@
 #include "arrcoc/error.h"
 #include "arrcoc/training.h"
 #include "arrcoc/weights.h"
+#include "folder.h"
 #include "models/tiny/files.h"
 #include "training/digits.h"
 #include "training/evaluate.h"
@@ -22,8 +23,7 @@ namespace fs = std::filesystem;
 
 Options tiny_options(const std::string& name) {
   Options o;
-  o.out = (fs::temp_directory_path() / ("arrcoc_" + name)).string();
-  fs::remove_all(o.out);
+  o.out = test::fresh_folder(name);
   o.device = "cpu";
   at::set_num_threads(1);  // these tensors are too small to share
   o.canvas = 64;
@@ -122,11 +122,23 @@ TEST(Training, AResumedRunEndsExactlyWhereAnUnbrokenOneDoes) {
     if (line.rfind("held out", 0) == 0 && ++evaluations == 1) throw Killed();
   };
   EXPECT_THROW(train(broken, kDigits, kill), Killed);
+  // What a kill has undone, and other runs, are not told in the log.
+  const std::string log = broken.out + "/metrics.jsonl";
+  std::ofstream(log, std::ios::app) << R"({"step":4,"kept":1})"
+                                    << "\n"
+                                    << R"({"step":5,"undone":1})"
+                                    << "\n"
+                                    << R"({"step":5,"und)";
   broken.resume = true;
   EXPECT_EQ(train(broken, kDigits, kQuiet).steps, 6);
+  EXPECT_NE(bytes_of(log).find("kept"), std::string::npos);
+  EXPECT_EQ(bytes_of(log).find("und"), std::string::npos);
   EXPECT_TRUE(same_weights(whole.out + "/weights", broken.out + "/weights"));
   EXPECT_EQ(bytes_of(whole.out + "/weights/model-s6-00001-of-00001.safetensors"),
             bytes_of(broken.out + "/weights/model-s6-00001-of-00001.safetensors"));
+  broken.resume = false;
+  train(broken, kDigits, kQuiet);
+  EXPECT_EQ(bytes_of(log).find("kept"), std::string::npos);
 }
 
 TEST(Training, AWarmStartContinuesFromGivenWeights) {
@@ -255,6 +267,10 @@ TEST(TrainingOptions, SurviveJsonAndRefuseUnknownKeys) {
   EXPECT_THROW(options_from_json(R"({"minuts": 3})"), Error);
   EXPECT_THROW(options_from_json(R"({"minutes": "long"})"), Error);
   EXPECT_THROW(options_from_json(R"({"canvas": 100})"), Error);
+  EXPECT_THROW(options_from_json(R"({"pictures": 2.9})"), Error);
+  EXPECT_THROW(options_from_json(R"({"pictures": 4294967297})"), Error);
+  EXPECT_THROW(options_from_json(R"({"workers": -1})"), Error);
+  EXPECT_THROW(options_from_json(R"({"slots": 2000000000})"), Error);
   EXPECT_THROW(options_from_json(R"({"questions": 4, "taught": 5})"), Error);
   EXPECT_THROW(options_from_json(R"({"groups": 0})"), Error);
   EXPECT_THROW(options_from_json(R"({"mix": {"unicorns": 1}})"), Error);

@@ -70,14 +70,7 @@ Opinion TinyModel::look(const SeenPage& page, std::string_view question) const {
   return state_->judge(page.features, page.shape, {std::string(question)}).front();
 }
 
-int64_t TinyModel::bytes(const SeenPage& page) {
-  const PageFeatures& f = page.features;
-  int64_t sum = 0;
-  for (const Tensor* t :
-       {&f.words, &f.text, &f.row_mask, &f.column_mask, &f.index.keys, &f.index.values})
-    if (t->defined()) sum += static_cast<int64_t>(t->nbytes());
-  return sum;
-}
+int64_t TinyModel::bytes(const SeenPage& page) { return page.features.bytes(); }
 
 const Tensors& TinyModel::State::query_weights() {
   const std::scoped_lock lock(query_mutex);

@@ -41,17 +41,6 @@ std::vector<std::pair<const char*, int Shape::*>> fields() {
           {"lookups", &Shape::lookups}};
 }
 
-void write_file(const fs::path& path, const std::string& text) {
-  const fs::path temporary = path.string() + ".tmp";
-  {
-    std::ofstream out(temporary, std::ios::binary);
-    out << text;
-    out.flush();
-    if (!out) throw Error(ErrorCode::io, "cannot write " + temporary.string());
-  }
-  fs::rename(temporary, path);
-}
-
 std::string read_file(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw Error(ErrorCode::not_found, "no file " + path.string());
@@ -95,6 +84,16 @@ namespace {
 
 using Named = std::pair<std::string, Tensor>;
 
+// FNV-1a over all bytes.
+uint32_t digest_of(const std::vector<Named>& tensors) {
+  uint32_t digest = 2166136261U;
+  for (const auto& [name, tensor] : tensors) {
+    const auto* bytes = static_cast<const uint8_t*>(tensor.data_ptr());
+    for (size_t i = 0; i < tensor.nbytes(); ++i) digest = (digest ^ bytes[i]) * 16777619U;
+  }
+  return digest;
+}
+
 // Packs the tensors in order into shards of at most `most` bytes and removes the shards before.
 void write_shards(const fs::path& folder, const std::vector<Named>& tensors, int64_t most,
                   const std::string& tag) {
@@ -121,7 +120,7 @@ void write_shards(const fs::path& folder, const std::vector<Named>& tensors, int
     current.insert(name);
     for (const auto& [tensor, value] : shards[i]) index["weight_map"][tensor] = name;
   }
-  write_file(folder / kIndex, index.dump(1) + "\n");
+  write_text_file((folder / kIndex).string(), index.dump(1) + "\n");
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
     if (entry.path().extension() == ".safetensors" && name.rfind("model-", 0) == 0 &&
@@ -130,13 +129,17 @@ void write_shards(const fs::path& folder, const std::vector<Named>& tensors, int
   }
 }
 
+bool is_ours(const json& config) {
+  return config.is_object() && config.value("architecture", json()) == kArchitecture;
+}
+
 void write_config(const fs::path& folder, const Shape& shape, const char* stored) {
   json config;
   config["architecture"] = kArchitecture;
   config["shape"] = json::parse(shape_to_json(shape));
   config["parameters"] = RealizerNet(shape).layout().count() + Answerer(shape).layout().count();
   config["weights"] = stored;
-  write_file(folder / "config.json", config.dump(2) + "\n");
+  write_text_file((folder / "config.json").string(), config.dump(2) + "\n");
 }
 
 // All tensors with the names that they have in files.
@@ -212,14 +215,39 @@ void save_bundle_int8(const std::string& folder, const Bundle& bundle) {
     if (!only_for_training(name)) add_int8(tensors, name, t);
   });
   write_config(folder, bundle.shape, "int8");
-  write_shards(folder, tensors, kSmallShardBytes, "int8");
+  // Another name than that of other weights: the old index stays true until the new one is there.
+  char tag[32];
+  std::snprintf(tag, sizeof tag, "int8-%08x", digest_of(tensors));
+  write_shards(folder, tensors, kSmallShardBytes, tag);
+}
+
+bool holds_weights(const std::string& folder) {
+  const fs::path path = fs::path(folder) / "config.json";
+  return fs::is_regular_file(path) && is_ours(json::parse(read_file(path), nullptr, false));
+}
+
+WeightsInfo inspect(const std::string& folder) {
+  WeightsInfo out;
+  try {
+    const json config = json::parse(read_file(fs::path(folder) / "config.json"), nullptr, false);
+    if (is_ours(config)) {
+      out.architecture = kArchitecture;
+      out.dtype = config.value("weights", "");
+    }
+    for (const auto& entry : fs::directory_iterator(folder))
+      if (entry.path().extension() == ".safetensors")
+        out.bytes += static_cast<int64_t>(entry.file_size());
+    out.parameters = TinyModel::load(folder)->parameters();
+  } catch (const std::exception& problem) {
+    out.problem = problem.what();
+  }
+  return out;
 }
 
 Bundle load_bundle(const std::string& folder) {
   const fs::path config_path = fs::path(folder) / "config.json";
   json config = json::parse(read_file(config_path), nullptr, false);
-  if (!config.is_object() || config.value("architecture", "") != kArchitecture ||
-      !config.contains("shape"))
+  if (!is_ours(config) || !config.contains("shape"))
     throw Error(ErrorCode::bad_weights,
                 config_path.string() + " does not describe an " + kArchitecture + " model");
   Bundle bundle;

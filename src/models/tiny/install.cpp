@@ -67,10 +67,11 @@ bool holds_model(const fs::path& folder) {
   return fs::exists(folder / "config.json", ignored);
 }
 
-// What was fitted for these weights, where it is. Errors name the file.
+// What was fitted for these weights; without a file, what was fitted for others goes. Errors name
+// the file.
 void install_file(const fs::path& path, void (*put)(const std::string&)) {
   std::ifstream in(path, std::ios::binary);
-  if (!in) return;
+  if (!in) return put("");
   try {
     put({std::istreambuf_iterator<char>(in), {}});
   } catch (const Error& problem) {
@@ -110,6 +111,12 @@ void install(const std::string& folder) {
                          [] { return std::make_unique<RealizerScorer>(installed()); });
   registry<Provider>().add("realizer-text", "where print is, by the bundled network",
                            [] { return std::make_unique<RealizerText>(installed()); });
+}
+
+std::string installed_folder() {
+  Lazy& state = lazy();
+  const std::scoped_lock lock(state.mutex);
+  return state.folder;
 }
 
 std::shared_ptr<const TinyModel> installed() {

@@ -14,7 +14,6 @@
 namespace arrcoc::tiny {
 namespace {
 
-constexpr size_t kPages = 4;  // a page of 1024x1024 keeps 5 MB
 constexpr int kLongestFrame = 4096;
 
 template <size_t N>
@@ -82,7 +81,11 @@ PageFeatures TinyModel::State::page(const Picture& picture, const Tensor& frame,
   PageFeatures features = read(frame, channels);
   const std::scoped_lock lock(mutex);
   pages.push_front({picture.hash, h, w, channels, features});
-  if (pages.size() > kPages) pages.pop_back();
+  int64_t bytes = 0;
+  auto last = pages.begin();
+  while (last != pages.end() && (bytes += last->features.bytes()) <= TinyModel::kRememberedBytes)
+    ++last;
+  pages.erase(last == pages.begin() ? std::next(last) : last, pages.end());
   return features;
 }
 

@@ -129,6 +129,14 @@ RealizerNet::RealizerNet(const Shape& s) : shape_(s) {
   tensions_ = Linear(layout_, "tensions", 2 * s.ask, 3, 0.3F);
 }
 
+int64_t PageFeatures::bytes() const {
+  int64_t sum = 0;
+  for (const Tensor* t :
+       {&cells, &words, &text, &row_mask, &column_mask, &index.keys, &index.values})
+    if (t->defined()) sum += static_cast<int64_t>(t->nbytes());
+  return sum;
+}
+
 PageFeatures RealizerNet::read(const Tensors& w, const Page& page, at::ScalarType type) const {
   Tensor pixels = page.pixels.to(type).div(127.5).sub(1);
   std::vector<int64_t> rest = pixels.sizes().vec();

@@ -35,6 +35,7 @@ struct PageFeatures {
   Tensor row_mask;     // [P,1,1,W/32] additive, columns beyond the picture
   Tensor column_mask;  // [P,1,1,H/16] additive, rows beyond the picture
   KeysValues index;    // what questions look up, [P,heads,H/16*W/32,32]; undefined without lookups
+  int64_t bytes() const;
 };
 
 // After the first question block only the likeliest rows of cells go on: they cost the most, and

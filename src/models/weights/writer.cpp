@@ -88,6 +88,12 @@ std::vector<Item> aligned_order(const std::map<std::string, at::Tensor>& tensors
 
 }  // namespace
 
+void write_text_file(const std::string& path, const std::string& text) {
+  AtomicFile file(path);
+  file.write(text.data(), text.size());
+  file.finish();
+}
+
 void write_safetensors(const std::string& path, const std::map<std::string, at::Tensor>& tensors,
                        const std::map<std::string, std::string>& metadata) {
   std::vector<Item> items = aligned_order(tensors);
