@@ -5,12 +5,22 @@ picture=${1:-$(dirname "$0")/../pictures/receipt.jpg}
 question=${2:-What is the total?}
 server=${ARRCOC_URL:-http://127.0.0.1:8080}
 
+# What a JSON string cannot hold as it is.
+question=${question//\\/\\\\}
+question=${question//\"/\\\"}
+question=${question//$'\n'/ }
+case $picture in
+  *.png) kind=png ;;
+  *.webp) kind=webp ;;
+  *) kind=jpeg ;;
+esac
+
 # The picture goes through a file: it is longer than a command line may be.
 body=$(mktemp)
 trap 'rm -f "$body"' EXIT
 {
   printf '{"model":"arrcoc-tiny","arrcoc":{"budget":180},"messages":[{"role":"user","content":['
-  printf '{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,'
+  printf '{"type":"image_url","image_url":{"url":"data:image/%s;base64,' "$kind"
   base64 -w0 "$picture"
   printf '"}},{"type":"text","text":"%s"}]}]}' "$question"
 } >"$body"

@@ -78,14 +78,14 @@ struct Tally {
   int questions = 0;
   int boxes = 0;
   double covered = 0;  // sum over answer boxes
-  double lenient = 0;  // sum over questions: the answer's mean, or the best alternate if better
+  double lenient = 0;  // the same, but each box of a question has the best alternate if better
   double tokens = 0;
   double lift = 0;
   int most_tokens = 0;
 
   void add(const Allocation& allocation, const Item& item);
   double recall() const { return boxes > 0 ? covered / boxes : 0; }
-  double recall_with_alternates() const { return questions > 0 ? lenient / questions : 0; }
+  double recall_with_alternates() const { return boxes > 0 ? lenient / boxes : 0; }
   double mean_tokens() const { return questions > 0 ? tokens / questions : 0; }
   double mean_lift() const { return questions > 0 ? lift / questions : 0; }
 };

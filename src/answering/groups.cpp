@@ -116,7 +116,11 @@ GroupSource suite_groups(const std::vector<std::string>& suites, int limit) {
   return source_from([=, at = 0]() mutable -> std::optional<Made> {
     if (at >= each * static_cast<int>(suites.size())) return std::nullopt;
     const std::string& suite = suites[static_cast<size_t>(at / each)];
+    const int before = at % each * scenes::kSuiteQuestions;
     Made out{scenes::suite_scene(*assets, suite, at++ % each), suite, {}};
+    if (limit > 0 && before + scenes::kSuiteQuestions > limit)
+      out.scene.questions.resize(
+          std::min(out.scene.questions.size(), static_cast<size_t>(limit - before)));
     scenes::Options options;
     options.questions = scenes::kSuiteQuestions;
     options.held_back = suite.find("unseen") != std::string::npos;
@@ -127,7 +131,8 @@ GroupSource suite_groups(const std::vector<std::string>& suites, int limit) {
 }
 
 size_t suite_questions(const std::vector<std::string>& suites, int limit) {
-  return suites.size() * static_cast<size_t>(scenes_for(limit) * scenes::kSuiteQuestions);
+  const int all = scenes_for(limit) * scenes::kSuiteQuestions;
+  return suites.size() * static_cast<size_t>(limit > 0 ? std::min(limit, all) : all);
 }
 
 GroupSource held_out_groups(int count) {

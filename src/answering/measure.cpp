@@ -184,7 +184,7 @@ Summary summarise(const std::vector<const Record*>& records) {
       recalls.insert(recalls.end(), static_cast<size_t>(r->boxes), r->recall);
       box_groups.insert(box_groups.end(), static_cast<size_t>(r->boxes), r->group);
       ++located;
-      out.lenient += r->lenient;
+      out.lenient += r->boxes * r->lenient;
       out.lift += r->lift;
     }
     if (r->qc3 != Record::kNoBoxes) {
@@ -209,7 +209,7 @@ Summary summarise(const std::vector<const Record*>& records) {
   out.qc3 = evaluation::bootstrap(placed, placed_groups);
   out.placed = static_cast<int>(placed.size());
   out.worst_decile = worst_decile(similar, answered_groups);
-  out.lenient = share(out.lenient, static_cast<size_t>(located));
+  out.lenient = share(out.lenient, recalls.size());
   out.lift = share(out.lift, static_cast<size_t>(located));
   out.overlap = share(out.overlap, static_cast<size_t>(boxes));
   out.box_hit = share(out.box_hit, static_cast<size_t>(boxes));

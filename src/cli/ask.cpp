@@ -59,7 +59,7 @@ ordered_json report(const Picture& picture, const Reply& reply, const std::strin
   out["probabilities"] = std::move(probabilities);
   out["policy"] = policy;
   out["budget"] = reply.allocation.budget.tokens;
-  out["why"] = reply.allocation.budget.why;
+  out["budget_reason"] = reply.allocation.budget.why;
   out["tokens"] = reply.tokens;
   out["native_tokens"] = reply.native_tokens;
   for (const Stage& stage : reply.stages)
@@ -134,7 +134,8 @@ void ask_many(const Ask& args, const answering::AskOptions& options,
   std::ifstream file;
   if (args.batch != "-") {
     file.open(args.batch, std::ios::binary);
-    if (!file) throw Error(ErrorCode::not_found, "cannot read '" + args.batch + "'");
+    if (!file || std::filesystem::is_directory(args.batch))
+      throw Error(ErrorCode::not_found, "cannot read '" + args.batch + "'");
   }
   std::istream& in = args.batch == "-" ? std::cin : file;
   const std::filesystem::path folder = std::filesystem::path(args.batch).parent_path();
@@ -169,14 +170,25 @@ void ask_many(const Ask& args, const answering::AskOptions& options,
                                          " failed; each has an \"error\"");
 }
 
+// A forgotten question makes the last picture one.
+void require_question(const Ask& args) {
+  const std::string& last = args.more.empty() ? args.question : args.more.back();
+  std::error_code ignored;
+  if (!last.empty() && std::filesystem::is_regular_file(last, ignored))
+    throw Error(ErrorCode::bad_argument, "the question is missing: '" + last + "' is a file");
+}
+
 void ask(const Ask& args, const OptionFlags& flags, const media::LoadOptions& load) {
   const nlohmann::json given = flags.given();
+  require_effect({given.value("policy", "realized")}, given);
   answering::AskOptions options = ask_options(given.value("policy", "realized"), given);
   if (options.policy == "oracle")
     throw Error(ErrorCode::bad_argument,
                 "policy oracle needs the evidence's boxes: use arrcoc eval --suite");
   if (args.threshold >= 0) options.threshold = args.threshold;
-  if (args.batch.empty() == args.image.empty() || args.image.empty() != args.question.empty())
+  if (!args.image.empty() && args.question.empty())
+    throw Error(ErrorCode::bad_argument, "the question is empty");
+  if (args.batch.empty() == args.image.empty())
     throw Error(ErrorCode::bad_argument, "give a picture and a question, or --batch FILE");
   if (args.batch.empty()) {
     ask_one(args, options, load);
@@ -200,20 +212,25 @@ void add_ask(CLI::App& app) {
   sub->add_option("--heatmap", args->heatmap, "write the homunculus: tokens per area (PNG)");
   sub->add_option("--threshold", args->threshold,
                   "below this confidence the answer is unsure; calibrated unless given")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(between(0, 1));
   sub->add_flag("--json", args->json, "print everything as JSON");
   const LookAgainFlags again(*sub);
   const OptionFlags flags(*sub);
   auto load = add_load_flags(*sub);
   const ModelFlags model(*sub);
   sub->callback([args, flags, again, load, model] {
+    require_question(*args);
     if (model.given())
       return model.ask({args->image, args->question, args->more, args->heatmap, args->json}, flags,
                        *load);
     if (again.wanted(args->more)) {
-      if (!args->heatmap.empty() || !args->batch.empty())
+      const std::string several = args->more.empty() ? "looking again" : "several pictures";
+      if (!args->heatmap.empty())
         throw Error(ErrorCode::bad_argument,
-                    "--heatmap and --batch belong to a single look; passes have --strip");
+                    several + " and --heatmap do not go together" +
+                        (args->more.empty() ? ": --strip shows the passes" : ""));
+      if (!args->batch.empty())
+        throw Error(ErrorCode::bad_argument, several + " and --batch do not go together");
       return again.run(args->image, args->question, args->more, flags.given(), *load, args->json);
     }
     ask(*args, flags, *load);

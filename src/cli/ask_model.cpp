@@ -159,8 +159,7 @@ ModelFlags::ModelFlags(CLI::App& app) : state_(std::make_shared<State>()) {
   add("--relevance-model", s.relevance_model, "folder of a CLIP or SigLIP model");
   add("--max-new-tokens", s.max_new_tokens, "length of an answer, at most")
       ->check(CLI::Range(1, 1 << 20));
-  add("--top-p", s.top_p, "sample among the likeliest tokens of this share")
-      ->check(CLI::Range(0.0, 1.0));
+  add("--top-p", s.top_p, "sample among the likeliest tokens of this share")->check(between(0, 1));
   add("--device", s.device, "cpu, cuda or cuda:N");
   add("--dtype", s.dtype, "float32, bfloat16 or float16");
   add("--then", s.then, "a further question on the same pictures; may be repeated")

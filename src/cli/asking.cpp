@@ -1,5 +1,8 @@
 #include "cli/asking.h"
 
+#include <algorithm>
+
+#include "answering/plan.h"
 #include "arrcoc/error.h"
 
 namespace arrcoc::cli {
@@ -19,6 +22,21 @@ answering::AskOptions ask_options(const std::string& policy, const nlohmann::jso
   return out;
 }
 
+void require_effect(const std::vector<std::string>& policies, const nlohmann::json& given) {
+  for (const std::string& policy : policies)
+    if (answering::source_of(policy) == answering::Source::pipeline) return;
+  const auto usual = nlohmann::json::parse(to_json(Options{}));
+  for (const char* key : {"channels", "providers", "information", "salience", "coupling",
+                          "balancer", "preset", "sigmoid_weights", "void_variance", "cell"}) {
+    if (!given.contains(key) || given[key] == usual[key]) continue;
+    std::string flag = key;
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    throw Error(ErrorCode::bad_argument,
+                "--" + flag + " changes nothing under policy " + policies.front() +
+                    ", whose map is not made by the scorers; try --policy lexical or coupling");
+  }
+}
+
 std::vector<std::string> split_names(const std::string& list) {
   std::vector<std::string> out(1);
   for (char c : list) {
@@ -28,8 +46,11 @@ std::vector<std::string> split_names(const std::string& list) {
       out.back() += c;
     }
   }
-  for (const std::string& name : out)
+  for (const std::string& name : out) {
     if (name.empty()) throw Error(ErrorCode::bad_argument, "an empty name in '" + list + "'");
+    if (std::count(out.begin(), out.end(), name) > 1)
+      throw Error(ErrorCode::bad_argument, "'" + name + "' is named twice");
+  }
   return out;
 }
 

@@ -180,7 +180,10 @@ void bench(const BenchArgs& given_args, const OptionFlags& flags) {
     std::cout << (args.json ? growth.dump() + "\n" : growth_markdown(growth));
     return;
   }
-  if (args.out.empty()) throw Error(ErrorCode::bad_argument, "--out DIR: where the report goes");
+  if (args.out.empty())
+    throw Error(ErrorCode::bad_argument, "--out DIR is missing: where the report goes");
+  if (flags.given().contains("budget"))
+    throw Error(ErrorCode::bad_argument, "--budget is for --speed; a report takes --budgets");
   if (!asks)
     throw Error(ErrorCode::bad_argument,
                 "give --suite, --data or both (or --speed, or --growth alone)");
@@ -193,6 +196,9 @@ void bench(const BenchArgs& given_args, const OptionFlags& flags) {
   BenchReport report;
   const auto model = answerer();
   report.cells = bench_cells(args, given, *model);
+  std::vector<std::string> policies;
+  for (const BenchCell& cell : report.cells) policies.push_back(cell.options.policy);
+  require_effect(policies, given);
   report.parameters = static_cast<double>(model->model().parameters());
   report.settings = {{"suites", args.suites},
                      {"data", args.data},
@@ -238,18 +244,18 @@ void add_bench(CLI::App& app) {
       ->capture_default_str();
   sub->add_option("--out", args->out, "folder of the report; a stopped run goes on there");
   sub->add_option("--limit", args->limit, "only the first questions of each suite or folder")
-      ->check(CLI::NonNegativeNumber);
+      ->check(at_least_zero());
   sub->add_option("--native-limit", args->native_limit,
                   "questions a suite for policies that encode every patch (0: all)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(at_least_zero())
       ->capture_default_str();
   sub->add_option("--large-limit", args->large_limit,
                   "questions a suite for budgets of more than 400 tokens (0: all)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(at_least_zero())
       ->capture_default_str();
   sub->add_option("--native-megapixels", args->native_megapixels,
                   "growth: the largest picture that native gets")
-      ->check(CLI::NonNegativeNumber)
+      ->check(at_least_zero())
       ->capture_default_str();
   sub->add_flag("--quick", args->quick, "a few questions: does it all work?");
   sub->add_flag("--remember", args->remember,

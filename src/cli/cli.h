@@ -46,6 +46,12 @@ class OptionFlags {
   std::shared_ptr<State> state_;
 };
 
+// Checks of numbers in words that people can read; NaN passes none of them, as it does those of
+// CLI11.
+CLI::Validator between(double low, double high);
+CLI::Validator positive();
+CLI::Validator at_least_zero();
+
 // Adds --max-megapixels and --page.
 std::shared_ptr<media::LoadOptions> add_load_flags(CLI::App& app);
 

@@ -82,11 +82,41 @@ json OptionFlags::given() const {
 
 Options OptionFlags::options() const { return options_from_json(given().dump()); }
 
+namespace {
+
+CLI::Validator number_that(const std::string& what, const std::function<bool(double)>& good) {
+  return {[=](std::string& text) -> std::string {
+            double value = 0;
+            if (!CLI::detail::lexical_cast(text, value)) return text + " is no number";
+            return good(value) ? "" : text + " is not " + what;
+          },
+          what, what};
+}
+
+std::string short_text(double value) {
+  std::ostringstream out;
+  out << value;
+  return out.str();
+}
+
+}  // namespace
+
+CLI::Validator between(double low, double high) {
+  return number_that("from " + short_text(low) + " to " + short_text(high),
+                     [=](double v) { return v >= low && v <= high; });
+}
+CLI::Validator positive() {
+  return number_that("more than 0", [](double v) { return v > 0 && std::isfinite(v); });
+}
+CLI::Validator at_least_zero() {
+  return number_that("0 or more", [](double v) { return v >= 0 && std::isfinite(v); });
+}
+
 std::shared_ptr<media::LoadOptions> add_load_flags(CLI::App& app) {
   auto load = std::make_shared<media::LoadOptions>();
   app.add_option("--max-megapixels", load->max_megapixels, "larger pictures are refused")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--page", load->page, "page of a PDF, from 1")->check(CLI::PositiveNumber);
+      ->check(positive());
+  app.add_option("--page", load->page, "page of a PDF, from 1")->check(positive());
   return load;
 }
 

@@ -38,6 +38,7 @@ void eval_suites(const Eval& args, const nlohmann::json& given) {
   const std::vector<std::string> suites = split_names(args.suites);
   std::vector<EvalRow> rows;
   const std::string names = given.value("policy", "realized,oracle,resize,random,native");
+  require_effect(split_names(names), given);
   for (const std::string& name : split_names(names)) {
     EvalRow& row = rows.emplace_back();
     row.name = name;
@@ -72,6 +73,7 @@ void eval_suites(const Eval& args, const nlohmann::json& given) {
 
 std::vector<EvalRow> data_rows(const Eval& args, const nlohmann::json& given, bool read) {
   const std::vector<std::string> asked = split_names(given.value("policy", "lexical"));
+  if (read) require_effect(asked, given);
   std::vector<std::string> names = asked;
   for (const char* blind : {"breadth-first", "random", "text"})
     if (std::find(names.begin(), names.end(), blind) == names.end()) names.emplace_back(blind);
@@ -132,8 +134,10 @@ void print_data(const std::vector<EvalRow>& rows) {
       const answering::Summary s = answering::summarise(records);
       const bool read = s.answered > 0;
       lines.push_back({row.name, kind.empty() ? "all" : kind, std::to_string(s.questions),
-                       cell(s.recall.mean, "%.3f"), cell(s.lenient, "%.3f"), cell(s.lift, "%.2f"),
-                       cell(s.mean_tokens, "%.1f"), read ? cell(s.exact_match.mean, "%.3f") : "-",
+                       s.boxes > 0 ? cell(s.recall.mean, "%.3f") : "-",
+                       s.boxes > 0 ? cell(s.lenient, "%.3f") : "-",
+                       s.boxes > 0 ? cell(s.lift, "%.2f") : "-", cell(s.mean_tokens, "%.1f"),
+                       read ? cell(s.exact_match.mean, "%.3f") : "-",
                        read ? cell(s.anls.mean, "%.3f") : "-"});
     }
   }
@@ -205,10 +209,10 @@ void add_eval(CLI::App& app) {
                 "questions of suite:pairs, both pictures under one budget (180 unless given)");
   sub->add_option("--weights", args->weights, "compare two folders of weights on the suites");
   sub->add_option("--limit", args->limit, "only the first questions of each suite or folder")
-      ->check(CLI::NonNegativeNumber);
+      ->check(at_least_zero());
   sub->add_option("--native-limit", args->native_limit,
                   "questions of each suite that policy native is asked, 0 for all (it is slow)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(at_least_zero());
   sub->add_option("--equal-totals", args->equal_totals,
                   "with --suite: this policy (passes) first; all others then get, on each suite, "
                   "the tokens that it spent on average");

@@ -40,8 +40,7 @@ ordered_json to_json(const Tally& t) {
 
 void eval_pairs(int limit, const nlohmann::json& given, bool json) {
   nlohmann::json fields = given;
-  const std::string name = given.value("policy", "realized");
-  fields["policy"] = name == "realized" ? "realizer" : name;
+  fields["policy"] = given.value("policy", "realized");
   if (!fields.contains("budget")) fields["budget"] = "180";
   const Options look = options_from_json(fields.dump());
   const auto backend = esper::tiny_backend(tiny::installed());
@@ -56,6 +55,7 @@ void eval_pairs(int limit, const nlohmann::json& given, bool json) {
     for (const scenes::Image& image : scene.images)
       pictures.push_back(answering::picture_of(image, scene.layout));
     for (const scenes::Question& q : scene.questions) {
+      if (asked == wanted) break;
       const esper::PicturesResult r = esper::ask_pictures(pictures, q.text, *backend, look);
       for (const std::string& part : {std::string(), q.intent})
         tallies[part].add(s, evaluation::exact_match(r.text, q.answer), r.picture == q.picture,

@@ -149,8 +149,8 @@ std::string suite_table(const std::vector<EvalRow>& rows) {
       lines.push_back(
           {row.name, part, std::to_string(s.questions), cell(s.exact_match.mean, "%.3f"),
            cell(s.exact_match.low, "%.2f") + cell(s.exact_match.high, "-%.2f"),
-           cell(s.anls.mean, "%.3f"), cell(s.recall.mean, "%.3f"), cell(s.mean_tokens, "%.1f"),
-           cell(s.mean_passes, "%.2f"), cell(s.p50, "%.0f")});
+           cell(s.anls.mean, "%.3f"), s.boxes > 0 ? cell(s.recall.mean, "%.3f") : "-",
+           cell(s.mean_tokens, "%.1f"), cell(s.mean_passes, "%.2f"), cell(s.p50, "%.0f")});
     };
     add("all", all);
     if (suites.size() > 1)

@@ -104,7 +104,7 @@ void add_log(CLI::App& app) {
     return sub;
   };
   CLI::App* sub = add("list", "newest first", list);
-  sub->add_option("--limit", args->limit, "at most so many")->check(CLI::PositiveNumber);
+  sub->add_option("--limit", args->limit, "at most so many")->check(positive());
   sub->add_option("--rating", args->rating, "only those rated so")
       ->check(CLI::IsMember({"up", "down"}));
   sub->add_flag("--json", args->json, "one JSON object a line");
@@ -116,9 +116,7 @@ void add_log(CLI::App& app) {
   sub->add_option("--rating", args->rating, "only those rated so")
       ->check(CLI::IsMember({"up", "down"}));
   sub = add("clean", "delete old ones", clean);
-  sub->add_option("--days", args->days, "older than this")
-      ->required()
-      ->check(CLI::NonNegativeNumber);
+  sub->add_option("--days", args->days, "older than this")->required()->check(at_least_zero());
 }
 
 }  // namespace arrcoc::cli

@@ -25,7 +25,7 @@ struct LookAgainFlags::State {
 
 void PassFlags::add(CLI::App& app) {
   app.add_option("--confident", confident_, "passes: from this confidence on no further look")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(between(0, 1));
   app.add_option("--pass-policy", policy_,
                  "passes: learned policy (arrcoc passes --fit) instead of the rules");
 }
@@ -74,13 +74,21 @@ int most_passes(const std::string& passes) {
   throw Error(ErrorCode::bad_argument, "--passes is auto or 1 to 9, not '" + passes + "'");
 }
 
-ordered_json to_json(const esper::Result& result) {
+ordered_json to_json(const esper::Result& result, const Picture& picture, const std::string& policy,
+                     double threshold) {
+  const Allocation& seen = result.answer().allocation;
   ordered_json out;
+  out["image"] = {{"width", picture.width()}, {"height", picture.height()}};
   out["question"] = result.query.text;
   out["answer"] = result.answer().answer;
   out["uncertainty"] = rounded(result.answer().uncertainty);
   out["confidence"] = rounded(result.answer().confidence);
+  out["unsure"] = result.answer().confidence < threshold;
+  out["policy"] = policy;
+  out["budget"] = seen.budget.tokens;
+  out["budget_reason"] = seen.budget.why;
   out["tokens"] = result.tokens;
+  out["native_tokens"] = Pyramid(picture).geometry().native_tokens();
   out["stopped"] = result.stopped;
   out["best_pass"] = result.best + 1;
   auto passes = ordered_json::array();
@@ -154,9 +162,10 @@ void report(const esper::PicturesResult& result, const std::string& asked,
 
 LookAgainFlags::LookAgainFlags(CLI::App& app) : state_(std::make_shared<State>()) {
   app.add_option("--passes", state_->passes, "look again while unsure: auto (up to 4) or 1 to 9");
-  app.add_option("--total-budget", state_->total_budget, "tokens of all passes together")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--strip", state_->strip, "write the passes side by side (PNG)");
+  app.add_option("--total-budget", state_->total_budget,
+                 "look again; tokens of all passes together")
+      ->check(positive());
+  app.add_option("--strip", state_->strip, "look again; write the passes side by side (PNG)");
   app.add_option("--gaze", state_->gaze, "a pixel where somebody looked: lifts the first map there")
       ->expected(2)
       ->type_name("X Y");
@@ -174,7 +183,7 @@ namespace {
 Options pipeline_of(const nlohmann::json& given) {
   nlohmann::json fields = given;
   const std::string name = given.value("policy", "realized");
-  if (name == "realized" || name == "passes") fields["policy"] = "realizer";
+  if (name == "passes") fields["policy"] = "realizer";
   return options_from_json(fields.dump());
 }
 
@@ -236,7 +245,10 @@ void LookAgainFlags::run(const std::string& image, const std::string& question,
     media::write_png(state_->strip,
                      media::draw_passes(pyramid_of(picture, options.look).picture(), result));
   if (json) {
-    std::cout << to_json(result).dump() << "\n";
+    std::cout << to_json(result, picture, network ? "passes" : policy,
+                         answerer()->calibration().threshold)
+                     .dump()
+              << "\n";
   } else {
     print(result);
   }

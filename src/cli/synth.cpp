@@ -240,13 +240,15 @@ void add_synth(CLI::App& app) {
       app.add_subcommand("synth", "make pictures with questions whose evidence is known");
   std::string kinds;
   for (const std::string& kind : scenes::kinds()) kinds += (kinds.empty() ? "" : ", ") + kind;
-  sub->add_option("--kind", s->kind, "all, mixed, suite:NAME or one of " + kinds)
+  std::string suites;
+  for (const std::string& suite : scenes::suites()) suites += (suites.empty() ? "" : ", ") + suite;
+  sub->add_option("--kind", s->kind, "all, mixed, suite:NAME (" + suites + ") or one of " + kinds)
       ->capture_default_str();
-  sub->add_option("--count", s->count, "scenes (a kind, with --kind all)")
-      ->check(CLI::Range(1, 10000000))
-      ->capture_default_str();
-  sub->add_option("--seed", s->seed, "seed of the first scene; the following count up")
-      ->capture_default_str();
+  auto* count = sub->add_option("--count", s->count, "scenes (a kind, with --kind all)")
+                    ->check(CLI::Range(1, 10000000))
+                    ->capture_default_str();
+  auto* seed = sub->add_option("--seed", s->seed, "seed of the first scene; the following count up")
+                   ->capture_default_str();
   auto* out = sub->add_option("--out", s->out, "folder for images/, items.jsonl and contact.png");
   sub->add_option("--assets", s->assets,
                   "fonts and cut-outs (default: of the installation, or $ARRCOC_ASSETS)");
@@ -262,14 +264,17 @@ void add_synth(CLI::App& app) {
   sub->add_flag("--plain", s->plain, "no ageing, skew, noise or JPEG artefacts");
   sub->add_option("--strange", s->options.strange,
                   "share of names and labels with letters of no list: to be read, not known")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(between(0, 1))
       ->capture_default_str();
   sub->add_flag("--held-back", s->options.held_back, "the recipe of suite:unseen");
   auto* stats = sub->add_option(
       "--stats", s->stats,
       "no scenes: text height, ink, boxes and lines of folders with items.jsonl, side by side");
   out->excludes(stats);
-  sub->callback([s] {
+  sub->callback([s, count, seed] {
+    if (s->kind.rfind("suite:", 0) == 0 && count->count() + seed->count() > 0)
+      throw Error(ErrorCode::bad_argument,
+                  "a suite is fixed: it takes neither --count nor --seed (see --kind KIND)");
     if (!s->stats.empty()) {
       std::cout << data_statistics(s->stats);
     } else if (s->out.empty()) {

@@ -137,9 +137,9 @@ void add_train(CLI::App& app) {
   command->add_option("--set", wanted->set, "NAME=VALUE: an option of the configuration");
   command->add_option("--out", wanted->out, "folder for weights, checkpoint, metrics, curves");
   command->add_option("--init", wanted->init, "folder with weights to start from");
-  command->add_option("--minutes", wanted->minutes, "how long")->check(CLI::PositiveNumber);
+  command->add_option("--minutes", wanted->minutes, "how long")->check(positive());
   command->add_option("--steps", wanted->steps, "how many steps; reproducible from the seed")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   command->add_flag("--resume", wanted->resume, "go on from the checkpoint in the out folder");
   command->add_option("--curves", wanted->curves, "only draw curves.png of this training folder");
   command->add_option("--export-int8", wanted->export_int8,

@@ -237,12 +237,11 @@ void add_watch(CLI::App& app) {
   sub->add_option("--answer", args->answer,
                   "end (from the most relevant frame), events (at the start and at cuts), none")
       ->check(CLI::IsMember({"end", "events", "none"}));
-  sub->add_option("--max-frames", args->max_frames, "stop after so many frames")
-      ->check(CLI::PositiveNumber);
+  sub->add_option("--max-frames", args->max_frames, "stop after so many frames")->check(positive());
   sub->add_option("--clip-budget", args->clip_budget, "tokens for the whole film")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   sub->add_option("--rate", args->rate, "tokens a frame on average; --budget is the most")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   sub->add_option("--video", args->video, "write the annotated film (.mp4, .mkv, .mov, .avi)");
   sub->add_option("--timeline", args->timeline, "write tokens, motion and cuts over time (PNG)");
   sub->add_flag("--json", args->json, "one line a frame: frame, tokens, coherence, cut, leaves");

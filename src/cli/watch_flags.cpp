@@ -15,7 +15,7 @@ WatchFlags::WatchFlags(CLI::App& app)
     : options_(app, "realizer"), state_(std::make_shared<State>()) {
   temporal::Tuning& t = state_->timing.tuning;
   const auto share = [&](const char* name, float& field, const char* help) {
-    app.add_option(name, field, help)->check(CLI::Range(0.0, 1.0))->group("Time");
+    app.add_option(name, field, help)->check(between(0, 1))->group("Time");
   };
   share("--decay", t.decay, "share of the map before");
   share("--renew", t.renew, "how much of that share is left where a frame was looked at closely");

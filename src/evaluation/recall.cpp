@@ -67,7 +67,7 @@ void Tally::add(const Allocation& allocation, const Item& item) {
   for (const Box& b : item.alternate_boxes) {
     best = std::max(best, evaluation::covered(allocation, scaled(b, sx, sy), fine));
   }
-  lenient += best;
+  lenient += best * static_cast<double>(item.answer_boxes.size());
   tokens += allocation.tokens();
   most_tokens = std::max(most_tokens, allocation.tokens());
   lift += evaluation::lift(allocation, answer);

@@ -87,7 +87,7 @@ const Policy kPolicies[] = {
 
 Options policy(const std::string& name) {
   for (const Policy& p : kPolicies) {
-    if (name == p.name) {
+    if (name == p.name || (name == "realized" && p.name == std::string_view("realizer"))) {
       Options options;
       p.apply(options);
       options.policy = name;

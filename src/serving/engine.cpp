@@ -37,6 +37,16 @@ int tokens_of_pass(int left, size_t done, int passes) {
   return last ? left : left / 2;
 }
 
+// The map comes from the bundled network, whose page features are remembered.
+bool of_network(const arrcoc::Options& options) {
+  return options.coupling == "realizer" && options.providers.empty();
+}
+
+const std::string& network_allocator() {
+  static const std::string name = answering::options_for("realizer").look.allocator;
+  return name;
+}
+
 esper::Rules rules_of(const Question& q) {
   esper::Rules rules;
   rules.passes = q.passes;
@@ -195,7 +205,7 @@ void Engine::look_first(Job& job) {
   const auto range = answering::auto_range(rule);
   std::optional<Budget> learned;
   try {
-    if (options.coupling == "realizer" && options.providers.empty()) {
+    if (of_network(options)) {
       if (!seen.page) throw Error(ErrorCode::numeric, "the picture has no page features");
       const tiny::Opinion opinion = model_.look(*seen.page, query.text);
       require_finite(opinion.relevance, "realizer");
@@ -229,6 +239,8 @@ void Engine::cut(Job& job) {
   Outcome& out = *job.outcome_;
   const SeenPicture& seen = *q.picture;
   arrcoc::Options options = policy(q.policy);
+  // What `ask` takes for the network's map.
+  if (q.answer && of_network(options)) options.allocator = network_allocator();
   if (!q.allocator.empty()) options.allocator = q.allocator;
   if (q.token_pixels > 0) options.allocate.token_pixels = q.token_pixels;
   Budget budget = out.budget;
