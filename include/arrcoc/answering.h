@@ -42,6 +42,8 @@ std::optional<AutoRange> auto_range(const std::string& rule);
 Budget auto_budget(const Calibration& calibration, const tiny::Opinion& opinion, const Query& query,
                    const AutoRange& range = {});
 // Error{bad_json} for unknown keys, wrong types and numbers that cannot be.
+// What the network made of a question, as the map that tokens are spread by.
+Relevance relevance_of(const tiny::Opinion& opinion);
 Calibration calibration_from_json(const std::string& text);
 std::string to_json(const Calibration& calibration);
 

@@ -28,7 +28,7 @@ struct Budget {
 
 class BudgetRule {
  public:
-  static constexpr const char* kStage = "budget (a number of tokens, or a rule)";
+  static constexpr const char* kStage = "budget rule";
   virtual ~BudgetRule() = default;
   virtual Budget decide(const Relevance& relevance, const Query& query) const = 0;
 };

@@ -176,12 +176,8 @@ class Batch {
 
   // What the network made of question i, in pixels of the pyramid.
   Relevance network_map(size_t i) const {
-    const tiny::Opinion& opinion = *replies_[i].opinion;
     const Geometry& g = page_.pyramid->geometry();
-    Relevance out;
-    out.map = opinion.relevance;
-    out.weights = {0, 0, 1};
-    out.tensions = {opinion.tensions[0], opinion.tensions[1], opinion.tensions[2]};
+    Relevance out = relevance_of(*replies_[i].opinion);
     out.map.cell_width *= static_cast<float>(g.width) / static_cast<float>(picture_.width());
     out.map.cell_height *= static_cast<float>(g.height) / static_cast<float>(picture_.height());
     return out;

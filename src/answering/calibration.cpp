@@ -62,6 +62,14 @@ Budget auto_budget(const Calibration& c, const tiny::Opinion& opinion, const Que
                     " tokens" + (complex ? ", a complex question" : "")};
 }
 
+Relevance relevance_of(const tiny::Opinion& opinion) {
+  Relevance out;
+  out.map = opinion.relevance;
+  out.weights = {0, 0, 1};
+  out.tensions = {opinion.tensions[0], opinion.tensions[1], opinion.tensions[2]};
+  return out;
+}
+
 Calibration calibration_from_json(const std::string& text) {
   const json given = json::parse(text, nullptr, false);
   if (!given.is_object()) refuse("no JSON object");

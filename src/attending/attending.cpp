@@ -81,6 +81,13 @@ Budget budget(const Relevance& relevance, const Query& query, const std::string&
     }
     return Budget{static_cast<int>(*number), "", rule + " tokens were asked for"};
   }
+  if (!registry<BudgetRule>().has(rule)) {
+    std::string known;
+    for (const auto& [name, summary] : registry<BudgetRule>().list())
+      known += (known.empty() ? "" : ", ") + name;
+    throw Error(ErrorCode::not_found,
+                "a budget is a number of tokens or one of " + known + ", not '" + rule + "'");
+  }
   return registry<BudgetRule>().make(rule)->decide(relevance, query);
 }
 

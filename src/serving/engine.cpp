@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "answering/plan.h"
 #include "arrcoc/error.h"
 #include "arrcoc/media.h"
 #include "serving/api_error.h"
@@ -40,11 +41,6 @@ int tokens_of_pass(int left, size_t done, int passes) {
 // The map comes from the bundled network, whose page features are remembered.
 bool of_network(const arrcoc::Options& options) {
   return options.coupling == "realizer" && options.providers.empty();
-}
-
-const std::string& network_allocator() {
-  static const std::string name = answering::options_for("realizer").look.allocator;
-  return name;
 }
 
 esper::Rules rules_of(const Question& q) {
@@ -209,9 +205,13 @@ void Engine::look_first(Job& job) {
       if (!seen.page) throw Error(ErrorCode::numeric, "the picture has no page features");
       const tiny::Opinion opinion = model_.look(*seen.page, query.text);
       require_finite(opinion.relevance, "realizer");
-      Knowledge knowledge = seen.blind;
-      knowledge.coupling = opinion.relevance;
-      out.relevance = balancing::balance(knowledge, query, options.balancer, options.balance);
+      if (answering::source_of(q.policy) == answering::Source::network) {  // as `ask` has it
+        out.relevance = answering::relevance_of(opinion);
+      } else {
+        Knowledge knowledge = seen.blind;
+        knowledge.coupling = opinion.relevance;
+        out.relevance = balancing::balance(knowledge, query, options.balancer, options.balance);
+      }
       if (range) learned = answering::auto_budget(answerer_->calibration(), opinion, query, *range);
     } else {
       options.budget = "1";  // only the map is wanted here
@@ -239,8 +239,6 @@ void Engine::cut(Job& job) {
   Outcome& out = *job.outcome_;
   const SeenPicture& seen = *q.picture;
   arrcoc::Options options = policy(q.policy);
-  // What `ask` takes for the network's map.
-  if (q.answer && of_network(options)) options.allocator = network_allocator();
   if (!q.allocator.empty()) options.allocator = q.allocator;
   if (q.token_pixels > 0) options.allocate.token_pixels = q.token_pixels;
   Budget budget = out.budget;

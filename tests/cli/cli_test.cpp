@@ -212,7 +212,18 @@ TEST_F(Cli, BadInputIsOneLineAndNonZero) {
   expect_one_line_error(run_arrcoc(good + "--allocator nobody"), "nobody");
   expect_one_line_error(run_arrcoc(good + "--channels 41"), "41");
   expect_one_line_error(run_arrcoc(good + "--budget 0"), "0");
-  expect_one_line_error(run_arrcoc(good + "--budget lots"), "lots");
+  expect_one_line_error(run_arrcoc(good + "--budget lots"), "a number of tokens");
+  expect_one_line_error(run_arrcoc(good + "--page 0"), "0 is not more than 0");
+  const std::string asked = "ask " + page() + " 'what?' ";
+  expect_one_line_error(run_arrcoc(asked + "--threshold nan"), "nan is not from 0 to 1");
+  expect_one_line_error(run_arrcoc(asked + "--coupling lexical"), "--coupling changes nothing");
+  expect_one_line_error(run_arrcoc(asked + "--passes 2 --heatmap x.png"), "--heatmap");
+  expect_one_line_error(run_arrcoc("ask " + page() + " " + page()), "the question is missing");
+  expect_one_line_error(run_arrcoc("eval --suite hard,hard"), "'hard' is named twice");
+  expect_one_line_error(run_arrcoc("synth --kind suite:hard --count 2 --out " + folder / "s"),
+                        "a suite is fixed");
+  expect_one_line_error(run_arrcoc("bench --suite hard --budget 64 --out " + folder / "b"),
+                        "--budgets");
   expect_one_line_error(run_arrcoc(good + "--no-such-flag"), "no-such-flag");
   expect_one_line_error(run_arrcoc(good + "--max-megapixels 0.1"), "megapixel");
   expect_one_line_error(run_arrcoc("look " + page()), "question");
