@@ -124,7 +124,6 @@ class Answerer {
   ~Answerer();
 
   const tiny::TinyModel& model() const { return *model_; }
-  std::shared_ptr<const tiny::TinyModel> shared_model() const { return model_; }
   const Calibration& calibration() const { return calibration_; }
   bool stale() const { return stale_; }  // the calibration was fitted for other weights
 

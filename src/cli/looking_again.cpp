@@ -88,7 +88,7 @@ ordered_json to_json(const esper::Result& result, const Picture& picture, const 
   out["budget"] = seen.budget.tokens;
   out["budget_reason"] = seen.budget.why;
   out["tokens"] = result.tokens;
-  out["native_tokens"] = Pyramid(picture).geometry().native_tokens();
+  out["native_tokens"] = seen.geometry.native_tokens();
   out["stopped"] = result.stopped;
   out["best_pass"] = result.best + 1;
   auto passes = ordered_json::array();
