@@ -153,7 +153,7 @@ ModelFlags::ModelFlags(CLI::App& app) : state_(std::make_shared<State>()) {
     return app.add_option(name, target, help)->group("Hugging Face model");
   };
   add("--model", s.model,
-      "folder of the model that is to answer (other weights of the bundled one: too)");
+      "folder of the model that is to answer: Hugging Face, or other weights of the bundled one");
   add("--mode", s.mode, "native, prune, patches or zoom (default: zoom if it can, else prune)");
   add("--relevance", s.relevance, "map from: realizer, clip, attention or combined");
   add("--relevance-model", s.relevance_model, "folder of a CLIP or SigLIP model");

@@ -238,11 +238,14 @@ void add_synth(CLI::App& app) {
   auto s = std::make_shared<Synth>();
   CLI::App* sub =
       app.add_subcommand("synth", "make pictures with questions whose evidence is known");
-  std::string kinds;
-  for (const std::string& kind : scenes::kinds()) kinds += (kinds.empty() ? "" : ", ") + kind;
-  std::string suites;
-  for (const std::string& suite : scenes::suites()) suites += (suites.empty() ? "" : ", ") + suite;
-  sub->add_option("--kind", s->kind, "all, mixed, suite:NAME (" + suites + ") or one of " + kinds)
+  const auto listed = [](const std::vector<std::string>& names) {
+    std::string out;
+    for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+    return out;
+  };
+  sub->add_option("--kind", s->kind,
+                  "all, mixed, suite:NAME (" + listed(scenes::suites()) + ") or one of " +
+                      listed(scenes::kinds()))
       ->capture_default_str();
   auto* count = sub->add_option("--count", s->count, "scenes (a kind, with --kind all)")
                     ->check(CLI::Range(1, 10000000))

@@ -344,7 +344,7 @@ void Upstream::stream(std::shared_ptr<Prepared> p, std::shared_ptr<Flow> flow,
     return true;
   };
   response.set_chunked_content_provider(
-      "text/event-stream", [this, p, pump](size_t, httplib::DataSink& sink) {
+      "text/event-stream", [this, pump](size_t, httplib::DataSink& sink) {
         try {
           return pump(sink);
         } catch (...) {  // nothing above would catch it
