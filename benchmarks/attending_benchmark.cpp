@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "arrcoc/attending.h"
+#include "arrcoc/allocate.h"
 
 namespace {
 
@@ -39,7 +39,7 @@ void allocate(benchmark::State& state, const std::string& allocator,
   const Budget budget{static_cast<int>(state.range(2)), "", ""};
   int tokens = 0;
   for (auto _ : state) {
-    const Allocation out = attending::allocate(relevance, geometry, budget, allocator, options);
+    const Allocation out = allocating::allocate(relevance, geometry, budget, allocator, options);
     tokens = out.tokens();
     benchmark::DoNotOptimize(tokens);
   }

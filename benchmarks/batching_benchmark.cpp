@@ -8,11 +8,11 @@
 #include <ctime>
 #include <functional>
 
-#include "answering/cost.h"
 #include "arrcoc/media.h"
 #include "arrcoc/realize.h"
-#include "arrcoc/tiny.h"
-#include "serving/engine.h"
+#include "models/tiny/tiny.h"
+#include "lab/measure/cost.h"
+#include "serve/engine.h"
 
 namespace {
 
@@ -56,8 +56,8 @@ struct Desk {
     Relevance relevance;
     relevance.map = model->look(*page, question).relevance;
     const Budget budget{tokens, "given"};
-    return realizing::realize(
-        *pyramid, attending::allocate(relevance, pyramid->geometry(), budget, "quadtree"));
+    return cutting::realize(
+        *pyramid, allocating::allocate(relevance, pyramid->geometry(), budget, "quadtree"));
   }
 };
 

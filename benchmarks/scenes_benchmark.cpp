@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "arrcoc/scenes.h"
+#include "lab/scenes/scenes.h"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "arrcoc/tiny.h"
+#include "models/tiny/tiny.h"
 #include "arrcoc/video.h"
 
 namespace {
@@ -60,7 +60,7 @@ void watch(benchmark::State& state, const std::string& policy_name) {
       alone += Seconds(now() - start).count();
     }
     media::Video video = media::Video::open(path);
-    temporal::Realizer realizer(temporal::defaults(), media::dis_flow(), media::slic_segments());
+    filming::Realizer realizer(filming::defaults(), media::dis_flow(), media::slic_segments());
     while (true) {
       const auto start = now();
       const auto frame = video.read();
@@ -68,8 +68,8 @@ void watch(benchmark::State& state, const std::string& policy_name) {
       waiting += Seconds(decoded - start).count();
       if (!frame) break;
       benchmark::DoNotOptimize(realizer.step(
-          frame->thumb(), temporal::geometry_of(frame->width(), frame->height(), look),
-          [&] { return temporal::look_at(frame->picture(), "the thing that moves", look); }));
+          frame->thumb(), filming::geometry_of(frame->width(), frame->height(), look),
+          [&] { return filming::look_at(frame->picture(), "the thing that moves", look); }));
       allocating += Seconds(now() - decoded).count();
       ++frames;
     }

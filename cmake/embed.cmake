@@ -17,7 +17,7 @@ foreach(i RANGE 3)
   string(APPEND entries "      {\"${path}\", \"${type}\", kFile${i}, sizeof kFile${i}},\n")
 endforeach()
 file(WRITE ${OUT} "// Written by cmake/embed.cmake from web/.
-#include \"serving/page.h\"
+#include \"serve/page.h\"
 
 namespace arrcoc::serving {
 namespace {

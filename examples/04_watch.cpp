@@ -13,9 +13,9 @@ int main(int argc, char** argv) {
   try {
     arrcoc::Options look = arrcoc::policy("saliency");
     look.canvas = 1024;
-    arrcoc::temporal::Options options = arrcoc::temporal::defaults();
-    options.interest = arrcoc::temporal::interest_in(arrcoc::parse_query(argv[2]));
-    arrcoc::temporal::Realizer realizer(options, arrcoc::media::dis_flow());
+    arrcoc::filming::Options options = arrcoc::filming::defaults();
+    options.interest = arrcoc::filming::interest_in(arrcoc::parse_query(argv[2]));
+    arrcoc::filming::Realizer realizer(options, arrcoc::media::dis_flow());
     arrcoc::media::Video film = arrcoc::media::Video::open(argv[1]);
     while (const auto frame = film.read()) {
       if (!frame->broken().empty()) {
@@ -23,8 +23,8 @@ int main(int argc, char** argv) {
         continue;
       }
       const auto step = realizer.step(
-          frame->thumb(), arrcoc::temporal::geometry_of(frame->width(), frame->height(), look),
-          [&] { return arrcoc::temporal::look_at(frame->picture(), argv[2], look); });
+          frame->thumb(), arrcoc::filming::geometry_of(frame->width(), frame->height(), look),
+          [&] { return arrcoc::filming::look_at(frame->picture(), argv[2], look); });
       std::printf("frame %4ld  %3d tokens  coherence %.3f%s\n", static_cast<long>(step.frame),
                   step.tokens, static_cast<double>(step.coherence.value_or(0)),
                   step.cut ? "  cut" : "");

@@ -3,7 +3,7 @@
 #include <iostream>
 
 #include "arrcoc/error.h"
-#include "arrcoc/serving.h"
+#include "arrcoc/serve.h"
 
 int main(int argc, char** argv) {
   using namespace arrcoc;

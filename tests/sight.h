@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "arrcoc/knowing.h"
+#include "arrcoc/look.h"
 
 namespace arrcoc::test {
 
@@ -24,7 +24,7 @@ struct Scenery {
         query(parse_query(question)) {}
 
   Sight sight() const {
-    return {picture, frame, texture, query, knowing::map_shape(picture, frame, 16)};
+    return {picture, frame, texture, query, scoring::map_shape(picture, frame, 16)};
   }
   Map score(const std::string& scorer) const {
     return registry<Scorer>().make(scorer)->score(sight());

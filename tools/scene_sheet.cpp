@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "arrcoc/scenes.h"
-#include "training/scenes/digest.h"
+#include "lab/scenes/digest.h"
+#include "lab/scenes/scenes.h"
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #include <stb/stb_image_write.h>
 

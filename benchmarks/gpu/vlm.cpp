@@ -30,7 +30,7 @@
 #include <vector>
 
 #include "arrcoc/error.h"
-#include "arrcoc/hf.h"
+#include "models/hf/hf.h"
 #include "arrcoc/realize.h"
 #include "models/hf/golden.h"
 #include "models/hf/processor.h"

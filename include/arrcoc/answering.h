@@ -15,7 +15,7 @@
 
 #include "arrcoc/esper.h"
 #include "arrcoc/realize.h"
-#include "arrcoc/tiny.h"
+#include "models/tiny/tiny.h"
 
 namespace arrcoc::answering {
 

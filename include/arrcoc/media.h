@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "arrcoc/reading.h"
+#include "arrcoc/look.h"
 #include "arrcoc/realize.h"
 
 namespace arrcoc::media {

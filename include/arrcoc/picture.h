@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "arrcoc/geometry.h"
+#include "arrcoc/map.h"
 
 namespace arrcoc {
 

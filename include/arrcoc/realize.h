@@ -6,14 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "arrcoc/attending.h"
-#include "arrcoc/balancing.h"
-#include "arrcoc/knowing.h"
+#include "arrcoc/allocate.h"
+#include "arrcoc/look.h"
 #include "arrcoc/picture.h"
 #include "arrcoc/query.h"
-#include "arrcoc/realizing.h"
-#include "arrcoc/statistics.h"
 #include "arrcoc/texture.h"
+#include "arrcoc/tokens.h"
 
 namespace arrcoc {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "arrcoc/film.h"
 #include "arrcoc/media.h"
-#include "arrcoc/temporal.h"
 
 namespace arrcoc::media {
 
@@ -17,7 +17,7 @@ class VideoFrame {
  public:
   int width() const;
   int height() const;
-  temporal::Thumb thumb() const;
+  filming::Thumb thumb() const;
   // The pixels as a picture (planar RGB, hashed): only for frames that are looked at closely.
   Picture picture() const;
   // Why the frame could not be read; "" when it could. A broken frame has no pixels.
@@ -66,15 +66,15 @@ class VideoWriter {
 };
 
 // Dense inverse search flow (Kroeger et al. 2016) on thumbs.
-std::shared_ptr<temporal::FlowSource> dis_flow();
+std::shared_ptr<filming::FlowSource> dis_flow();
 // SLIC superpixels of thumbs.
-std::shared_ptr<temporal::SegmentSource> slic_segments();
+std::shared_ptr<filming::SegmentSource> slic_segments();
 
 // Per-frame figures for the timeline, kept in bounded memory: when there are 2,048 columns,
 // neighbours are merged (tokens and motion averaged, cuts kept).
 class Timeline {
  public:
-  void add(const temporal::Step& step);
+  void add(const filming::Step& step);
   // Tokens, motion and coherence over the frames, cuts as vertical lines. [3,h,w] uint8.
   at::Tensor draw() const;
   size_t columns() const { return columns_.size(); }
@@ -91,6 +91,6 @@ class Timeline {
 };
 
 // A frame with its leaves' heat and one line about the step.
-at::Tensor draw_step(const VideoFrame& frame, const temporal::Step& step, int longest = 640);
+at::Tensor draw_step(const VideoFrame& frame, const filming::Step& step, int longest = 640);
 
 }  // namespace arrcoc::media

@@ -6,9 +6,9 @@
 #include <iostream>
 
 #include "arrcoc/error.h"
-#include "arrcoc/hf_session.h"
-#include "arrcoc/tiny.h"
-#include "arrcoc/tokenizer.h"
+#include "models/hf/session.h"
+#include "models/tiny/tiny.h"
+#include "models/tokenizers/tokenizer.h"
 
 namespace arrcoc::cli {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "answering/plan.h"
 #include "arrcoc/error.h"
+#include "ask/plan.h"
 
 namespace arrcoc::cli {
 

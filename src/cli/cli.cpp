@@ -12,9 +12,9 @@
 #include <thread>
 
 #include "arrcoc/error.h"
-#include "arrcoc/tiny.h"
+#include "models/tiny/tiny.h"
 #include "arrcoc/version.h"
-#include "cli/bench.h"
+#include "lab/cli/bench.h"
 
 namespace arrcoc::cli {
 

@@ -9,10 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "allocate/leaves_json.h"
 #include "arrcoc/media.h"
 #include "arrcoc/realize.h"
-#include "attending/leaves_json.h"
-#include "common/rounded.h"
+#include "base/rounded.h"
 
 namespace arrcoc::cli {
 

@@ -11,8 +11,8 @@
 #include <sstream>
 
 #include "arrcoc/error.h"
+#include "ask/option_fields.h"
 #include "cli/cli.h"
-#include "realizing/option_fields.h"
 
 namespace arrcoc::cli {
 

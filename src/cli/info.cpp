@@ -6,9 +6,9 @@
 #include <iostream>
 #include <opencv2/core/version.hpp>
 
-#include "arrcoc/reducing.h"
 #include "arrcoc/version.h"
 #include "cli/cli.h"
+#include "models/tiny/reducer.h"
 
 namespace arrcoc::cli {
 

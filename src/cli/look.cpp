@@ -33,7 +33,7 @@ ordered_json report(const Picture& picture, const Realization& r, const Options&
     out["canvas"] = {{"width", r.allocation.geometry.width},
                      {"height", r.allocation.geometry.height}};
   }
-  out["leaves"] = attending::leaves_json(r.allocation);
+  out["leaves"] = allocating::leaves_json(r.allocation);
   if (!r.allocation.crops.empty()) {
     auto crops = ordered_json::array();
     for (const Crop& c : r.allocation.crops) {
@@ -91,7 +91,7 @@ void print(const Picture& picture, const Realization& r, const Options& options,
     for (const Leaf& leaf : a.leaves) {
       if (leaf.level != level) continue;
       ++count;
-      covered += attending::box_of(a.geometry, leaf).area();
+      covered += allocating::box_of(a.geometry, leaf).area();
     }
     if (count == 0) continue;
     const std::string side = std::to_string(Geometry::side(level));

@@ -8,7 +8,7 @@
 
 #include "arrcoc/error.h"
 #include "arrcoc/strip.h"
-#include "arrcoc/tiny.h"
+#include "models/tiny/tiny.h"
 #include "cli/asking.h"
 
 namespace arrcoc::cli {

@@ -10,10 +10,10 @@
 #include <iostream>
 
 #include "arrcoc/error.h"
-#include "arrcoc/hf.h"
-#include "arrcoc/knowing.h"
-#include "arrcoc/tiny.h"
-#include "arrcoc/tokenizer.h"
+#include "models/hf/hf.h"
+#include "arrcoc/look.h"
+#include "models/tiny/tiny.h"
+#include "models/tokenizers/tokenizer.h"
 #include "cli/cli.h"
 #include "models/hf/golden.h"
 

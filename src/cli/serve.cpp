@@ -10,9 +10,9 @@
 #include <mutex>
 
 #include "arrcoc/error.h"
-#include "arrcoc/serving.h"
+#include "arrcoc/serve.h"
 #include "cli/cli.h"
-#include "serving/option_fields.h"
+#include "serve/option_fields.h"
 
 namespace arrcoc::cli {
 

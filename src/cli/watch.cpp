@@ -5,17 +5,17 @@
 #include <iostream>
 
 #include "arrcoc/error.h"
-#include "arrcoc/tiny.h"
+#include "models/tiny/tiny.h"
 #include "arrcoc/video.h"
 
 namespace arrcoc::cli {
 
 namespace {
 
+using filming::Step;
 using media::Video;
 using media::VideoFrame;
 using nlohmann::ordered_json;
-using temporal::Step;
 
 struct Watch {
   std::string source;
@@ -88,9 +88,9 @@ class Session {
   }
 
  private:
-  temporal::Options timing(const WatchFlags& flags) const {
-    temporal::Options out = flags.timing();
-    out.interest = temporal::interest_in(parse_query(args_.question));
+  filming::Options timing(const WatchFlags& flags) const {
+    filming::Options out = flags.timing();
+    out.interest = filming::interest_in(parse_query(args_.question));
     if (args_.rate > 0) out.means.rate = std::min<double>(args_.rate, out.means.most);
     if (args_.clip_budget > 0) {
       out.means.total = args_.clip_budget;
@@ -130,9 +130,9 @@ class Session {
   }
 
   Step realized(const VideoFrame& frame) {
-    const Geometry geometry = temporal::geometry_of(frame.width(), frame.height(), options_);
+    const Geometry geometry = filming::geometry_of(frame.width(), frame.height(), options_);
     return realizer_.step(frame.thumb(), geometry, [&] {
-      return temporal::look_at(frame.picture(), args_.question, options_);
+      return filming::look_at(frame.picture(), args_.question, options_);
     });
   }
 
@@ -174,7 +174,7 @@ class Session {
                              ? shown_scale_
                              : static_cast<double>(frame.width()) / a.geometry.width;
     shown_scale_ = scale;
-    out["leaves"] = attending::leaves_json(a, scale);
+    out["leaves"] = allocating::leaves_json(a, scale);
     if (reply) out["answer"] = to_json(*reply);
     if (!step.notes.empty()) out["notes"] = step.notes;
     return out;
@@ -215,7 +215,7 @@ class Session {
   Options options_;
   bool on_canvas_;
   Video video_;
-  temporal::Realizer realizer_;
+  filming::Realizer realizer_;
   std::shared_ptr<const tiny::TinyModel> model_;
   std::unique_ptr<media::VideoWriter> writer_;
   media::Timeline timeline_;

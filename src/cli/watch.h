@@ -1,7 +1,7 @@
 // Flags that `watch` and `clips` share: what looks, and how time is dealt with.
 #pragma once
 
-#include "arrcoc/temporal.h"
+#include "arrcoc/film.h"
 #include "cli/cli.h"
 
 namespace arrcoc::cli {
@@ -16,7 +16,7 @@ class WatchFlags {
   Options pipeline() const;
   // True when the user named a canvas: leaves are then told in its pixels.
   bool canvas_given() const;
-  temporal::Options timing() const;
+  filming::Options timing() const;
 
  private:
   OptionFlags options_;

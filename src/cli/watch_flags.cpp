@@ -8,12 +8,12 @@ namespace arrcoc::cli {
 constexpr int kFilmFrame = 416;
 
 struct WatchFlags::State {
-  temporal::Options timing = temporal::defaults();
+  filming::Options timing = filming::defaults();
 };
 
 WatchFlags::WatchFlags(CLI::App& app)
     : options_(app, "realizer"), state_(std::make_shared<State>()) {
-  temporal::Tuning& t = state_->timing.tuning;
+  filming::Tuning& t = state_->timing.tuning;
   const auto share = [&](const char* name, float& field, const char* help) {
     app.add_option(name, field, help)->check(between(0, 1))->group("Time");
   };
@@ -40,9 +40,9 @@ Options WatchFlags::pipeline() const {
 
 bool WatchFlags::canvas_given() const { return options_.options().canvas != 0; }
 
-temporal::Options WatchFlags::timing() const {
+filming::Options WatchFlags::timing() const {
   const Options options = options_.options();
-  temporal::Options out = state_->timing;
+  filming::Options out = state_->timing;
   // Experts weigh native detail for pages; a film's leaves are judged by it, so the quadtree stays
   // unless somebody asks.
   if (options_.given().contains("allocator")) out.allocator = options.allocator;
@@ -53,7 +53,7 @@ temporal::Options WatchFlags::timing() const {
   if (options.budget != Options{}.budget) {
     Relevance nothing;
     nothing.map = {1, 1, 1, 1, {0}};
-    out.means.most = attending::budget(nothing, parse_query("budget"), options.budget).tokens;
+    out.means.most = allocating::budget(nothing, parse_query("budget"), options.budget).tokens;
     out.means.rate = out.means.most;
   }
   return out;

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "arrcoc/error.h"
-#include "common/clones.h"
+#include "base/clones.h"
 #include "picture/area.h"
 #include "picture/pages.h"
 

@@ -2,9 +2,9 @@
 #include <cstdint>
 #include <string>
 
-#include "serving/api_error.h"
-#include "serving/encoding.h"
-#include "serving/schema.h"
+#include "serve/api_error.h"
+#include "serve/encoding.h"
+#include "serve/schema.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace arrcoc::serving;

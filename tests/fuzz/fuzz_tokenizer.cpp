@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "arrcoc/error.h"
-#include "arrcoc/tokenizer.h"
+#include "models/tokenizers/tokenizer.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {

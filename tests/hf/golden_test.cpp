@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "arrcoc/hf.h"
+#include "models/hf/hf.h"
 #include "hf/support.h"
 
 namespace arrcoc::hf {

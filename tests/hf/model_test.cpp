@@ -5,7 +5,7 @@
 #include <set>
 
 #include "arrcoc/error.h"
-#include "arrcoc/hf.h"
+#include "models/hf/hf.h"
 #include "hf/small_models.h"
 #include "hf/support.h"
 #include "models/hf/json.h"

@@ -1,5 +1,5 @@
 // Questions together, maps from several sources, and conversations that choose anew every turn.
-#include "arrcoc/hf_session.h"
+#include "models/hf/session.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "arrcoc/hf.h"
+#include "models/hf/hf.h"
 #include "hf/small_folder.h"
 #include "hf/support.h"
 

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "arrcoc/error.h"
-#include "arrcoc/hf.h"
+#include "models/hf/hf.h"
 #include "arrcoc/weights.h"
 #include "hf/support.h"
 #include "models/hf/json.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <opencv2/imgproc.hpp>
 
-#include "arrcoc/curves.h"
+#include "media/draw/curves.h"
 #include "arrcoc/error.h"
 #include "media/pictures.h"
 

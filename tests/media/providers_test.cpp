@@ -11,7 +11,7 @@
 
 #include "arrcoc/error.h"
 #include "media/pictures.h"
-#include "media/vision.h"
+#include "media/vision/vision.h"
 
 using namespace arrcoc;
 using namespace pictures;

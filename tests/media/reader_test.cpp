@@ -1,4 +1,4 @@
-#include "media/reader.h"
+#include "media/ocr/reader.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 
 #include "arrcoc/error.h"
 #include "arrcoc/media.h"
-#include "media/reader_memory.h"
-#include "media/tesseract_page.h"
+#include "media/ocr/reader_memory.h"
+#include "media/ocr/tesseract_page.h"
 
 namespace arrcoc {
 namespace {
@@ -189,7 +189,7 @@ TEST(Reader, PutsTheAnswersCellsAboveTheRest) {
   const at::Tensor frame = frame_of(picture);
   const Texture texture;
   const Query query = parse_query("What is the total amount?");
-  const Sight sight{picture, frame, texture, query, knowing::map_shape(picture, frame, 16)};
+  const Sight sight{picture, frame, texture, query, scoring::map_shape(picture, frame, 16)};
   const Map map = media::make_reader(std::make_shared<Counting>())->score(sight);
   ASSERT_EQ(map.rows, 4);
   ASSERT_EQ(map.cols, 20);

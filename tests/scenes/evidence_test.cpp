@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "training/scenes/draft.h"
-#include "training/scenes/phrases.h"
-#include "training/scenes/words.h"
+#include "lab/scenes/draft.h"
+#include "lab/scenes/phrases.h"
+#include "lab/scenes/words.h"
 
 namespace arrcoc::scenes {
 namespace {

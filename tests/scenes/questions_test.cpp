@@ -5,9 +5,9 @@
 #include <regex>
 #include <set>
 
-#include "training/scenes/draft.h"
-#include "training/scenes/layouts.h"
-#include "training/scenes/things.h"
+#include "lab/scenes/draft.h"
+#include "lab/scenes/layouts.h"
+#include "lab/scenes/things.h"
 
 namespace arrcoc::scenes {
 namespace {

@@ -1,4 +1,4 @@
-#include "arrcoc/scenes.h"
+#include "lab/scenes/scenes.h"
 
 #include <gtest/gtest.h>
 
@@ -13,10 +13,10 @@
 #include <thread>
 
 #include "arrcoc/error.h"
-#include "training/scenes/digest.h"
-#include "training/scenes/layouts.h"
-#include "training/scenes/library.h"
-#include "training/scenes/words.h"
+#include "lab/scenes/digest.h"
+#include "lab/scenes/layouts.h"
+#include "lab/scenes/library.h"
+#include "lab/scenes/words.h"
 
 namespace arrcoc::scenes {
 namespace {

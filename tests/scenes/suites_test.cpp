@@ -5,7 +5,7 @@
 #include <fstream>
 #include <set>
 
-#include "training/scenes/digest.h"
+#include "lab/scenes/digest.h"
 
 namespace arrcoc::scenes {
 namespace {

@@ -11,9 +11,9 @@
 #include <thread>
 
 #include "arrcoc/error.h"
+#include "arrcoc/film.h"
 #include "arrcoc/realize.h"
-#include "arrcoc/temporal.h"
-#include "arrcoc/tiny.h"
+#include "models/tiny/tiny.h"
 #include "arrcoc/weights.h"
 #include "folder.h"
 #include "models/tiny/files.h"
@@ -36,7 +36,7 @@ Bundle random_bundle(const Shape& shape = small_shape()) {
 // A fresh folder with random weights as int8.
 std::string int8_folder(const std::string& name, const Shape& shape = small_shape()) {
   const fs::path base = test::fresh_folder(name);
-  save_bundle((base / "bf16").string(), random_bundle(shape), "t");
+  save_networks((base / "bf16").string(), random_bundle(shape), "t");
   export_int8((base / "bf16").string(), (base / "int8").string());
   return (base / "int8").string();
 }
@@ -68,7 +68,7 @@ Picture noise(int width, int height, int64_t seed) {
 
 TEST(TinyInt8, ComesBackWithinHalfAStepOfEachRow) {
   const std::string folder = int8_folder("round");
-  const Bundle before = load_bundle(folder + "/../bf16"), after = load_bundle(folder);
+  const Bundle before = load_networks(folder + "/../bf16"), after = load_networks(folder);
   const RealizerNet realizer(before.shape);
   const Answerer answerer(before.shape);
   for (const auto& [a, b, layout] :
@@ -106,22 +106,22 @@ TEST(TinyInt8, OtherWeightsNeverTakeTheNamesOfThoseThatAreThere) {
       if (entry.path().extension() == ".safetensors") names.insert(entry.path().filename());
     return names;
   };
-  save_bundle_int8(folder, random_bundle());
+  save_networks_int8(folder, random_bundle());
   const auto before = shards();
-  save_bundle_int8(folder, random_bundle());
+  save_networks_int8(folder, random_bundle());
   EXPECT_EQ(shards(), before) << "the same weights";
-  save_bundle_int8(
+  save_networks_int8(
       folder, {shape, RealizerNet(shape).layout().initial(7), Answerer(shape).layout().initial(8)});
   const auto after = shards();
   EXPECT_EQ(after.size(), before.size()) << "those before are gone";
   for (const std::string& name : after) EXPECT_EQ(before.count(name), 0U) << name;
-  EXPECT_NO_THROW(load_bundle(folder));
+  EXPECT_NO_THROW(load_networks(folder));
 }
 
 TEST(TinyInt8, TheBundledShapeFitsInTwentyMegabytesOfSmallShards) {
   const Shape shape;
   const fs::path folder = test::fresh_folder("full");
-  save_bundle_int8(folder.string(), {shape, RealizerNet(shape).layout().initial(1),
+  save_networks_int8(folder.string(), {shape, RealizerNet(shape).layout().initial(1),
                                      Answerer(shape).layout().initial(2)});
   uintmax_t all = 0;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -365,7 +365,7 @@ TEST(TinyAnswer, ABrokenAdapterIsBypassed) {
     if (specs[i].name.rfind("adapter.gate", 0) == 0)
       bundle.answerer[i].fill_(std::numeric_limits<float>::quiet_NaN());
   const fs::path folder = test::fresh_folder("adapter");
-  save_bundle(folder.string(), bundle, "t");
+  save_networks(folder.string(), bundle, "t");
   const auto model = TinyModel::load(folder.string());
   const Realization seen = realize(noise(64, 64, 1), "what?");
   const Answer answer = model->answer(seen.tokens, seen.allocation.geometry, "what?");
@@ -378,7 +378,7 @@ TEST(Install, TakesWhatWasFittedForFilmsFromTheModelsFolder) {
   const std::string folder = int8_folder("film");
   std::ofstream(fs::path(folder) / "film.json") << R"({"decay": 0.3})";
   install(folder);
-  EXPECT_FLOAT_EQ(temporal::defaults().tuning.decay, 0.3F);
+  EXPECT_FLOAT_EQ(filming::defaults().tuning.decay, 0.3F);
   std::ofstream(fs::path(folder) / "film.json") << R"({"decoy": 0.3})";
   try {
     install(folder);
@@ -386,7 +386,7 @@ TEST(Install, TakesWhatWasFittedForFilmsFromTheModelsFolder) {
   } catch (const Error& problem) {
     EXPECT_NE(std::string(problem.what()).find("film.json"), std::string::npos) << problem.what();
   }
-  temporal::install_constants("");
+  filming::install_constants("");
 }
 
 TEST(TinyModel, PagesAreRememberedByTheirBytes) {

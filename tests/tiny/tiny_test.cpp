@@ -1,4 +1,4 @@
-#include "arrcoc/tiny.h"
+#include "models/tiny/tiny.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
@@ -280,9 +280,9 @@ TEST(TinyFiles, WeightsComeBackAndOthersAreRefused) {
   const Shape shape = small_shape();
   const std::string folder = test::fresh_folder("files");
   Bundle bundle{shape, RealizerNet(shape).layout().initial(1), Answerer(shape).layout().initial(2)};
-  save_bundle(folder, bundle, "a");
-  save_bundle(folder, bundle, "b");
-  const Bundle back = load_bundle(folder);
+  save_networks(folder, bundle, "a");
+  save_networks(folder, bundle, "b");
+  const Bundle back = load_networks(folder);
   EXPECT_EQ(back.shape, shape);
   EXPECT_TRUE(back.answerer[0].equal(bundle.answerer[0].to(at::kBFloat16).to(at::kFloat)));
   for (const auto& entry : fs::directory_iterator(folder))
@@ -291,8 +291,8 @@ TEST(TinyFiles, WeightsComeBackAndOthersAreRefused) {
   other.mlp = 192;
   std::ofstream(fs::path(folder) / "config.json")
       << R"({"architecture":"arrcoc-tiny-1","shape":)" << shape_to_json(other) << "}";
-  EXPECT_THROW(load_bundle(folder), Error);
-  EXPECT_THROW(load_bundle(folder + "/nowhere"), Error);
+  EXPECT_THROW(load_networks(folder), Error);
+  EXPECT_THROW(load_networks(folder + "/nowhere"), Error);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "arrcoc/error.h"
-#include "arrcoc/tokenizer.h"
+#include "models/tokenizers/tokenizer.h"
 
 namespace arrcoc {
 namespace {

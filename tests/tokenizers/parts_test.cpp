@@ -4,7 +4,7 @@
 #include <random>
 
 #include "arrcoc/error.h"
-#include "arrcoc/tokenizer.h"
+#include "models/tokenizers/tokenizer.h"
 #include "tokenizers/small.h"
 
 namespace arrcoc {

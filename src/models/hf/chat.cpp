@@ -1,6 +1,6 @@
 // How each family writes a conversation down.
 #include "arrcoc/error.h"
-#include "arrcoc/hf.h"
+#include "models/hf/hf.h"
 
 namespace arrcoc::hf {
 namespace {

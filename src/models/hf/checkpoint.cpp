@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "arrcoc/error.h"
-#include "arrcoc/hf.h"
+#include "models/hf/hf.h"
 #include "models/hf/dual.h"
 #include "models/hf/generate.h"
 #include "models/hf/json.h"

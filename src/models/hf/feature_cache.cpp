@@ -1,4 +1,4 @@
-#include "arrcoc/hf.h"
+#include "models/hf/hf.h"
 
 namespace arrcoc::hf {
 

@@ -1,7 +1,7 @@
 // Continuing a prepared prompt.
 #pragma once
 
-#include "arrcoc/hf.h"
+#include "models/hf/hf.h"
 #include "models/hf/vlm.h"
 
 namespace arrcoc::hf {

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "arrcoc/error.h"
-#include "arrcoc/hf.h"
+#include "models/hf/hf.h"
 #include "arrcoc/weights.h"
 #include "models/hf/checkpoint.h"
 #include "models/hf/dual.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "arrcoc/hf.h"
+#include "models/hf/hf.h"
 
 namespace arrcoc::hf {
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "arrcoc/error.h"
-#include "arrcoc/hf.h"
+#include "models/hf/hf.h"
 #include "models/hf/checkpoint.h"
 #include "models/hf/generate.h"
 #include "models/hf/processor.h"

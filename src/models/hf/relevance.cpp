@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "arrcoc/error.h"
-#include "arrcoc/hf.h"
+#include "models/hf/hf.h"
 #include "models/hf/checkpoint.h"
 #include "models/hf/dual.h"
 #include "models/hf/vlm.h"

@@ -24,7 +24,7 @@ std::vector<Target> targets(const Features& features, const Allocation& allocati
   float y = static_cast<float>(features.height) / static_cast<float>(geometry.height);
   std::vector<Target> out;
   for (const Leaf& leaf : allocation.leaves) {
-    Box box = attending::box_of(geometry, leaf);
+    Box box = allocating::box_of(geometry, leaf);
     out.push_back({{box.x0 * x, box.y0 * y, box.x1 * x, box.y1 * y}, leaf.relevance});
   }
   std::stable_sort(out.begin(), out.end(), [](const Target& a, const Target& b) {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "arrcoc/attending.h"
-#include "arrcoc/hf.h"
+#include "arrcoc/allocate.h"
+#include "models/hf/hf.h"
 
 namespace arrcoc::hf {
 

@@ -2,7 +2,7 @@
 #include <ATen/ATen.h>
 
 #include "arrcoc/error.h"
-#include "arrcoc/hf.h"
+#include "models/hf/hf.h"
 #include "models/hf/checkpoint.h"
 #include "models/hf/dual.h"
 #include "models/hf/sam.h"

@@ -1,4 +1,4 @@
-#include "arrcoc/hf_session.h"
+#include "models/hf/session.h"
 
 #include <ATen/ATen.h>
 
@@ -115,7 +115,7 @@ Sighting Session::look(size_t index, const std::string& question) const {
   }
   Relevance relevance;
   relevance.map = out.relevance = this->relevance(index, question);
-  Budget budget = attending::budget(relevance, parse_query(question), options_.look.budget);
+  Budget budget = allocating::budget(relevance, parse_query(question), options_.look.budget);
   const auto count = static_cast<int>(pictures_.size());
   if (budget.tokens < count) {
     throw Error(ErrorCode::bad_argument, "a budget of " + std::to_string(budget.tokens) +
@@ -127,8 +127,8 @@ Sighting Session::look(size_t index, const std::string& question) const {
   settings.token_pixels = model_->token_pixels();
   const Geometry geometry{picture.width(), picture.height(), 0};
   const bool zoom = options_.mode == "zoom";
-  out.allocation = attending::allocate(relevance, geometry, budget,
-                                       zoom ? "zoom" : options_.look.allocator, settings);
+  out.allocation = allocating::allocate(relevance, geometry, budget,
+                                        zoom ? "zoom" : options_.look.allocator, settings);
   if (zoom) {
     out.features = model_->encode_zoom(picture, out.allocation);
   } else if (options_.mode == "patches") {

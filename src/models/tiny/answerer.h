@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "arrcoc/reducing.h"
-#include "arrcoc/tiny.h"
+#include "models/tiny/tiny.h"
 #include "models/tiny/layers.h"
+#include "models/tiny/reducer.h"
 
 namespace arrcoc::tiny {
 

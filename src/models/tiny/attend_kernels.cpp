@@ -17,15 +17,11 @@ namespace plain {
 #ifdef ARRCOC_KERNELS_BY_MACHINE
 #pragma GCC push_options
 #pragma GCC target("arch=haswell")
-namespace avx2 {
-#include "models/tiny/attend_kernels.inc"
-}
+namespace avx2 {}
 #pragma GCC pop_options
 #pragma GCC push_options
 #pragma GCC target("arch=skylake-avx512")
-namespace avx512 {
-#include "models/tiny/attend_kernels.inc"
-}
+namespace avx512 {}
 #pragma GCC pop_options
 #endif
 

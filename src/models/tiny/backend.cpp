@@ -1,6 +1,6 @@
 // The bundled model as a backend of the loop over passes.
 #include "arrcoc/esper.h"
-#include "arrcoc/tiny.h"
+#include "models/tiny/tiny.h"
 
 namespace arrcoc::esper {
 

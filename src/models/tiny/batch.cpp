@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "arrcoc/error.h"
-#include "arrcoc/knowing.h"
-#include "arrcoc/realizing.h"
+#include "arrcoc/look.h"
+#include "arrcoc/tokens.h"
 #include "models/tiny/state.h"
 
 namespace arrcoc::tiny {
@@ -45,7 +45,7 @@ PackedTokens packed_of(const std::vector<Reading>& readings) {
       throw Error(ErrorCode::bad_argument, "there are no tokens to read an answer from");
     sequences.push_back(*reading.tokens);
   }
-  return realizing::pack(sequences);
+  return cutting::pack(sequences);
 }
 
 void judge_quality(const Memory& memory, const std::vector<int64_t>& lengths,
@@ -62,7 +62,7 @@ void judge_quality(const Memory& memory, const std::vector<int64_t>& lengths,
 std::shared_ptr<const SeenPage> TinyModel::see(const Picture& picture, const Tensor& frame) const {
   at::NoGradGuard no_grad;
   return std::make_shared<const SeenPage>(
-      SeenPage{state_->read(frame), knowing::map_shape(picture, frame, kCellHeight)});
+      SeenPage{state_->read(frame), scoring::map_shape(picture, frame, kCellHeight)});
 }
 
 Opinion TinyModel::look(const SeenPage& page, std::string_view question) const {

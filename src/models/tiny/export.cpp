@@ -36,9 +36,9 @@ ExportReport export_int8(const std::string& from, const std::string& to) {
   std::error_code ignored;
   if (fs::equivalent(from, to, ignored))
     throw Error(ErrorCode::bad_argument, "the int8 weights must go to another folder than " + from);
-  const Bundle before = load_bundle(from);
-  save_bundle_int8(to, before);
-  const Bundle after = load_bundle(to);  // as everybody will read it
+  const NetworkWeights before = load_networks(from);
+  save_networks_int8(to, before);
+  const NetworkWeights after = load_networks(to);  // as everybody will read it
   const RealizerNet realizer(before.shape);
   const Answerer answerer(before.shape);
   ExportReport report;

@@ -144,7 +144,7 @@ void write_config(const fs::path& folder, const Shape& shape, const char* stored
 
 // All tensors with the names that they have in files.
 template <class Visit>
-void each_tensor(const Bundle& bundle, const Visit& visit) {
+void each_tensor(const NetworkWeights& bundle, const Visit& visit) {
   const RealizerNet realizer(bundle.shape);
   const Answerer answerer(bundle.shape);
   for (size_t i = 0; i < bundle.realizer.size(); ++i)
@@ -198,7 +198,7 @@ void add_int8(std::vector<Named>& into, const std::string& name, const Tensor& t
   into.emplace_back(name + kScale, scale.to(at::kBFloat16));
 }
 
-void save_bundle(const std::string& folder, const Bundle& bundle, const std::string& tag) {
+void save_networks(const std::string& folder, const NetworkWeights& bundle, const std::string& tag) {
   fs::create_directories(folder);
   std::vector<Named> tensors;
   each_tensor(bundle, [&](const std::string& name, const Tensor& t) {
@@ -208,7 +208,7 @@ void save_bundle(const std::string& folder, const Bundle& bundle, const std::str
   write_shards(folder, tensors, kShardBytes, tag);
 }
 
-void save_bundle_int8(const std::string& folder, const Bundle& bundle) {
+void save_networks_int8(const std::string& folder, const NetworkWeights& bundle) {
   fs::create_directories(folder);
   std::vector<Named> tensors;
   each_tensor(bundle, [&](const std::string& name, const Tensor& t) {
@@ -244,13 +244,13 @@ WeightsInfo inspect(const std::string& folder) {
   return out;
 }
 
-Bundle load_bundle(const std::string& folder) {
+NetworkWeights load_networks(const std::string& folder) {
   const fs::path config_path = fs::path(folder) / "config.json";
   json config = json::parse(read_file(config_path), nullptr, false);
   if (!is_ours(config) || !config.contains("shape"))
     throw Error(ErrorCode::bad_weights,
                 config_path.string() + " does not describe an " + kArchitecture + " model");
-  Bundle bundle;
+  NetworkWeights bundle;
   try {
     bundle.shape = shape_from_json(config["shape"].dump());
     // Weights from before there were lookups do not name them.

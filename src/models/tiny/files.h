@@ -11,24 +11,24 @@
 
 namespace arrcoc::tiny {
 
-struct Bundle {
+struct NetworkWeights {
   Shape shape;
   Tensors realizer, answerer;  // CPU, fp32, in the order of the networks' layouts
 };
 
 // bf16 shards of at most 15 MiB. A reader sees the old bundle or the new one, never a mixture:
 // shards get new names, then the index is replaced.
-void save_bundle(const std::string& folder, const Bundle& bundle, const std::string& tag);
+void save_networks(const std::string& folder, const NetworkWeights& bundle, const std::string& tag);
 
 // The same as int8: every matrix, kernel and table row by row (a row is one output channel) with
 // w = q * scale, scale = max |w| / 127 of the row in fp32 as NAME.scale; vectors stay bf16; the
 // heads of the glyph losses, which only training needs, are left out. Shards of at most 8 MB.
-void save_bundle_int8(const std::string& folder, const Bundle& bundle);
+void save_networks_int8(const std::string& folder, const NetworkWeights& bundle);
 
 // Refuses (Error{bad_weights}) whatever does not have exactly the tensors of its own config.json;
 // only the heads of the glyph losses may be missing (they come back as zeros).
 // Takes both forms above; int8 comes back as fp32.
-Bundle load_bundle(const std::string& folder);
+NetworkWeights load_networks(const std::string& folder);
 
 // One tensor in that int8 form, and either form read back as fp32; `used` counts what was read.
 void add_int8(std::vector<std::pair<std::string, Tensor>>& into, const std::string& name,

@@ -6,11 +6,11 @@
 #include <mutex>
 
 #include "arrcoc/error.h"
-#include "arrcoc/knowing.h"
-#include "arrcoc/policies.h"
-#include "arrcoc/temporal.h"
+#include "arrcoc/film.h"
+#include "arrcoc/look.h"
 #include "arrcoc/texture.h"
-#include "arrcoc/tiny.h"
+#include "models/tiny/tiny.h"
+#include "lab/fit/policies_fit.h"
 
 namespace arrcoc::tiny {
 namespace {
@@ -106,7 +106,7 @@ void install(const std::string& folder) {
     state.model.reset();
   }
   install_file(fs::path(folder) / "policies.json", training::install_policies);
-  install_file(fs::path(folder) / "film.json", temporal::install_constants);
+  install_file(fs::path(folder) / "film.json", filming::install_constants);
   registry<Scorer>().add("realizer", "coupling: the bundled network looks for what is asked",
                          [] { return std::make_unique<RealizerScorer>(installed()); });
   registry<Provider>().add("realizer-text", "where print is, by the bundled network",

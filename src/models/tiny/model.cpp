@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "arrcoc/error.h"
-#include "arrcoc/knowing.h"
-#include "arrcoc/realizing.h"
+#include "arrcoc/look.h"
 #include "arrcoc/texture.h"
+#include "arrcoc/tokens.h"
 #include "models/tiny/page.h"
 #include "models/tiny/state.h"
 
@@ -95,7 +95,7 @@ TinyModel::~TinyModel() = default;
 std::shared_ptr<const TinyModel> TinyModel::load(const std::string& folder) {
   at::NoGradGuard no_grad;
   std::shared_ptr<TinyModel> model(new TinyModel);
-  model->state_ = std::make_unique<State>(load_bundle(folder));
+  model->state_ = std::make_unique<State>(load_networks(folder));
   model->state_->folder = folder;
   return model;
 }
@@ -159,12 +159,12 @@ std::vector<Opinion> TinyModel::look(const Picture& picture, const Tensor& frame
   at::NoGradGuard no_grad;
   symbols_tensor(questions);  // an empty question is refused before the page is read
   return state_->judge(state_->page(picture, frame, channels),
-                       knowing::map_shape(picture, frame, kCellHeight), questions);
+                       scoring::map_shape(picture, frame, kCellHeight), questions);
 }
 
 Tensor TinyModel::text(const Picture& picture, const Tensor& frame) const {
   at::NoGradGuard no_grad;
-  const Map shape = knowing::map_shape(picture, frame, kCellHeight);
+  const Map shape = scoring::map_shape(picture, frame, kCellHeight);
   return at::sigmoid(state_->page(picture, frame).text[0])
       .narrow(0, 0, shape.rows)
       .narrow(1, 0, shape.cols)

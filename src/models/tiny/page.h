@@ -1,7 +1,7 @@
 // Pixels of whole pictures in the form that the realizer network takes.
 #pragma once
 
-#include "arrcoc/realizing.h"
+#include "arrcoc/tokens.h"
 #include "models/tiny/realizer.h"
 
 namespace arrcoc::tiny {

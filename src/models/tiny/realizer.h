@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "arrcoc/tiny.h"
+#include "models/tiny/tiny.h"
 #include "models/tiny/layers.h"
 
 namespace arrcoc::tiny {

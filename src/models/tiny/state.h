@@ -19,7 +19,7 @@ struct RememberedPage {
 };
 
 struct TinyModel::State {
-  explicit State(Bundle bundle)
+  explicit State(NetworkWeights bundle)
       : weights(std::move(bundle)), realizer(weights.shape), answerer(weights.shape) {}
   PageFeatures read(const Tensor& frame, PageChannels channels = PageChannels::texture) const;
   // Remembered; known (optional): whether it was already.
@@ -34,7 +34,7 @@ struct TinyModel::State {
   Tensor seen_by_queries(const std::vector<Reading>& readings);
 
   std::string folder;  // that the weights came from
-  Bundle weights;
+  NetworkWeights weights;
   RealizerNet realizer;
   Answerer answerer;
   QueryFormer query_former{weights.shape};

@@ -1,4 +1,4 @@
-#include "arrcoc/tiny.h"
+#include "models/tiny/tiny.h"
 
 namespace arrcoc::tiny {
 namespace {

@@ -1,4 +1,4 @@
-#include "arrcoc/tokenizer.h"
+#include "models/tokenizers/tokenizer.h"
 
 namespace arrcoc {
 namespace {

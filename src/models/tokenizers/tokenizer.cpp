@@ -1,4 +1,4 @@
-#include "arrcoc/tokenizer.h"
+#include "models/tokenizers/tokenizer.h"
 
 #include <filesystem>
 #include <unordered_set>

@@ -1,0 +1,271 @@
+// arrcoc bench: policies at equal budgets, on suites and folders, as a report.
+//
+// Every measured question is a line of OUT/records.jsonl at once, so a stopped run goes on where it
+// was. The three reports are made from those lines.
+#include "lab/cli/bench.h"
+
+#include <ATen/Parallel.h>
+#include <torch/version.h>
+
+#include <fstream>
+#include <iostream>
+
+#include "arrcoc/error.h"
+#include "arrcoc/version.h"
+#include "ask/plan.h"
+#include "lab/cli/folders.h"
+#include "lab/measure/cost.h"
+
+namespace arrcoc::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using answering::Group;
+using answering::Record;
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+std::string machine_name() {
+  std::ifstream in("/proc/cpuinfo");
+  for (std::string line; std::getline(in, line);)
+    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
+  return "unknown";
+}
+
+void write_text(const fs::path& path, const std::string& text) {
+  media::write_file(path.string(), std::vector<uint8_t>(text.begin(), text.end()));
+}
+
+// Settings decide whether a folder's lines may be added to.
+void claim(const fs::path& out, const ordered_json& settings) {
+  fs::create_directories(out);
+  const fs::path path = out / "settings.json";
+  if (std::ifstream in(path); in) {
+    const json before = json::parse(in, nullptr, false);
+    if (before != json::parse(settings.dump()))
+      throw Error(ErrorCode::bad_argument, out.string() +
+                                               " holds a run with other settings; give another "
+                                               "--out or remove it");
+    return;
+  }
+  write_text(path, settings.dump(1) + "\n");
+}
+
+// Growth curves of the folder, measured unless they are there.
+ordered_json growth_of(const BenchArgs& args) {
+  const fs::path path = fs::path(args.out) / "growth.json";
+  if (!args.out.empty())
+    if (std::ifstream in(path); in)
+      if (auto before = ordered_json::parse(in, nullptr, false); before.is_object()) return before;
+  const ordered_json growth = bench_growth(args.quick ? 1 : 3, args.quick ? 0.25 : 16,
+                                           args.quick ? 0.25 : args.native_megapixels);
+  if (!args.out.empty()) {
+    fs::create_directories(args.out);
+    write_text(path, growth.dump(1) + "\n");
+  }
+  return growth;
+}
+
+class Run {
+ public:
+  Run(const BenchArgs& args, BenchReport& report)
+      : args_(args),
+        report_(report),
+        model_(answerer()),
+        ledger_((fs::path(args.out) / "records.jsonl").string(), report.cells),
+        gallery_(fs::path(args.out) / "failures") {}
+
+  void all() {
+    if (!args_.suites.empty()) {
+      const auto suites = split_names(args_.suites);
+      over(answering::ahead(answering::suite_groups(suites, args_.limit)),
+           answering::suite_questions(suites, args_.limit), args_.suites);
+    }
+    int first = 1'000'000;  // groups of folders are others than those of suites
+    for (const std::string& folder : args_.data) {
+      const size_t all = measuring::load_items(folder).size();
+      over(folder_groups(folder, args_.limit, first),
+           args_.limit > 0 ? std::min<size_t>(args_.limit, all) : all, folder);
+      first += 1'000'000;
+    }
+    report_.failures = gallery_.all();
+  }
+
+ private:
+  void over(const answering::GroupSource& source, size_t total, const std::string& name) {
+    // In units of about 0.1 s on one core, so that the time left is a fair guess.
+    const size_t suites = name == args_.suites ? split_names(args_.suites).size() : 1;
+    size_t work = 0;
+    for (const BenchCell& cell : report_.cells)
+      work +=
+          cell.weight() * (cell.limit > 0 ? std::min<size_t>(cell.limit * suites, total) : total);
+    Progress progress(name, work);
+    while (const auto group = source()) {
+      known_ = false;
+      for (size_t i = 0; i < report_.cells.size(); ++i) {
+        BenchCell& cell = report_.cells[i];
+        int& done = asked_[{group->suite, i}];
+        if (cell.limit > 0 && done >= cell.limit) continue;
+        done += static_cast<int>(group->cases.size());
+        const size_t worth = cell.weight() * group->cases.size();
+        if (ledger_.has(cell, *group)) {
+          progress.skip(worth);
+          continue;
+        }
+        measure(*group, i);
+        progress.step(worth);
+      }
+    }
+  }
+
+  // Reads the picture before anybody's time is taken, for the policies and for the scorers.
+  void remember(const Group& group) {
+    if (known_) return;
+    known_ = true;
+    for (const BenchCell& cell : report_.cells) {
+      const Options& look = cell.options.look;
+      if (answering::source_of(cell.options.policy) == answering::Source::network)
+        model_->look(group.picture, {group.cases[0].item.question}, look.frame);
+      if (look.coupling != "realizer" ||
+          answering::source_of(cell.options.policy) != answering::Source::pipeline)
+        continue;
+      const auto channels = channel_set(look.channels) == ChannelSet::colour
+                                ? tiny::PageChannels::colour
+                                : tiny::PageChannels::texture;
+      tiny::installed()->read(group.picture, frame_of(group.picture, look.frame), channels);
+    }
+  }
+
+  void measure(const Group& group, size_t number) {
+    BenchCell& cell = report_.cells[number];
+    Group fresh = group;
+    if (args_.remember)
+      remember(group);
+    else  // A picture that nobody remembers: every cell pays for looking at it itself, and costs do
+          // not depend on which cells came before.
+      fresh.picture.hash ^= 0x9E3779B97F4A7C15ULL * (number + 1);
+    answering::reset_peak();
+    const answering::FlopCounter counter;
+    const std::vector<Record> records = answering::measure(*model_, fresh, cell.options);
+    const double gflop = counter.flops() * 1e-9 / static_cast<double>(records.size());
+    const double peak = answering::peak_megabytes();
+    if (const int most = cell.most_tokens(); most > 0)
+      answering::check_budget(cell.policy, most, records);
+    // The gallery first: a question whose line is written is not asked again.
+    if (&cell == middle_cell(report_, "realized")) gallery_.see(*model_, group, cell, records);
+    ledger_.add(cell, records, gflop, peak);
+  }
+
+  const BenchArgs& args_;
+  BenchReport& report_;
+  std::shared_ptr<const answering::Answerer> model_;
+  BenchLedger ledger_;
+  BenchGallery gallery_;
+  std::map<std::pair<std::string, size_t>, int> asked_;
+  bool known_ = false;  // the picture at hand was read already
+};
+
+void bench(const BenchArgs& given_args, const OptionFlags& flags) {
+  BenchArgs args = given_args;
+  if (args.speed) {
+    const std::string budget =
+        flags.given().contains("budget") ? flags.options().budget : std::string("180");
+    bench_speed(args.quick ? 1 : 5, budget, args.json);
+    return;
+  }
+  const bool asks = !args.suites.empty() || !args.data.empty();
+  if (!asks && args.growth) {
+    const ordered_json growth = growth_of(args);
+    std::cout << (args.json ? growth.dump() + "\n" : growth_markdown(growth));
+    return;
+  }
+  if (args.out.empty())
+    throw Error(ErrorCode::bad_argument, "--out DIR is missing: where the report goes");
+  if (flags.given().contains("budget"))
+    throw Error(ErrorCode::bad_argument, "--budget is for --speed; a report takes --budgets");
+  if (!asks)
+    throw Error(ErrorCode::bad_argument,
+                "give --suite, --data or both (or --speed, or --growth alone)");
+  if (args.quick) {
+    args.limit = args.limit > 0 ? args.limit : 4;
+    args.native_limit = std::min(args.native_limit, 2);
+  }
+  json given = flags.given();
+  given.erase("policy");
+  BenchReport report;
+  const auto model = answerer();
+  report.cells = bench_cells(args, given, *model);
+  std::vector<std::string> policies;
+  for (const BenchCell& cell : report.cells) policies.push_back(cell.options.policy);
+  require_effect(policies, given);
+  report.parameters = static_cast<double>(model->model().parameters());
+  report.settings = {{"suites", args.suites},
+                     {"data", args.data},
+                     {"policies", args.policies},
+                     {"budgets", args.budgets},
+                     {"limit", args.limit},
+                     {"native_limit", args.native_limit},
+                     {"large_limit", args.large_limit},
+                     {"remember", args.remember},
+                     {"ablation", args.ablation},
+                     {"options", given},
+                     {"version", kVersion},
+                     {"weights", model->model().fingerprint()}};
+  report.machine = {{"processor", machine_name()},
+                    {"threads", at::get_num_threads()},
+                    {"libtorch", TORCH_VERSION}};
+  // What cannot be measured is refused before the folder is taken.
+  if (!args.suites.empty()) answering::suite_groups(split_names(args.suites), 1);
+  for (const std::string& folder : args.data) measuring::load_items(folder);
+  claim(args.out, report.settings);
+  if (!args.note.empty()) std::cerr << "bench: " << args.note << "\n";
+  Run(args, report).all();
+  if (args.growth) report.growth = growth_of(args);
+  const ordered_json all = bench_json(report);
+  const std::string text = bench_markdown(report, all);
+  write_text(fs::path(args.out) / "report.json", all.dump(1) + "\n");
+  write_text(fs::path(args.out) / "report.md", text);
+  write_text(fs::path(args.out) / "report.html", bench_html(report, all));
+  std::cout << (args.json ? all.dump() + "\n" : text);
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app) {
+  CLI::App* sub = app.add_subcommand("bench", "compare policies at equal budgets, as a report");
+  auto args = std::make_shared<BenchArgs>();
+  sub->add_option("--suite", args->suites, "fixed suites: documents,charts,...,unseen");
+  sub->add_option("--data", args->data, "folder with items.jsonl and pictures; may be repeated");
+  sub->add_option("--policies", args->policies,
+                  "policies of arrcoc ask, and oracle; NAME@BUDGET has that budget alone (default: "
+                  "every baseline)");
+  sub->add_option("--budgets", args->budgets, "tokens, auto, or auto:LOW-HIGH")
+      ->capture_default_str();
+  sub->add_option("--out", args->out, "folder of the report; a stopped run goes on there");
+  sub->add_option("--limit", args->limit, "only the first questions of each suite or folder")
+      ->check(at_least_zero());
+  sub->add_option("--native-limit", args->native_limit,
+                  "questions a suite for policies that encode every patch (0: all)")
+      ->check(at_least_zero())
+      ->capture_default_str();
+  sub->add_option("--large-limit", args->large_limit,
+                  "questions a suite for budgets of more than 400 tokens (0: all)")
+      ->check(at_least_zero())
+      ->capture_default_str();
+  sub->add_option("--native-megapixels", args->native_megapixels,
+                  "growth: the largest picture that native gets")
+      ->check(at_least_zero())
+      ->capture_default_str();
+  sub->add_flag("--quick", args->quick, "a few questions: does it all work?");
+  sub->add_flag("--remember", args->remember,
+                "read each picture once for all policies: quicker, times are of known pictures");
+  sub->add_flag("--ablation", args->ablation, "also leave out one part after the other");
+  sub->add_flag("--growth", args->growth, "also cost over megapixels and tokens");
+  sub->add_flag("--speed", args->speed, "adaptive against native at 1024x1024, nothing else");
+  sub->add_flag("--json", args->json, "print as JSON");
+  const OptionFlags flags(*sub);
+  sub->callback([args, flags] { bench(*args, flags); });
+}
+
+}  // namespace arrcoc::cli

@@ -1,0 +1,155 @@
+// Which policies bench measures at which budgets, and what the ablation changes.
+#include <algorithm>
+
+#include "arrcoc/error.h"
+#include "ask/plan.h"
+#include "lab/cli/bench.h"
+
+namespace arrcoc::cli {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kBaselines =
+    "realized,passes,oracle,resize,random,breadth-first,saliency,reader,diverse,slices,fixed-16x,"
+    "fixed-tiers,native,tome,visionzip,fastv,cdpruner,five-paths,qformer";
+
+struct Changed {
+  const char* name;
+  const char* policy;
+  const char* fields;  // JSON
+};
+// Three scorers, the network's map among them, and what is left when a part goes or is another. The
+// first row is what the others are compared with.
+constexpr Changed kAblation[] = {
+    {"three scorers, balanced", "lexical", "{}"},
+    {"information alone", "information", "{}"},
+    {"salience alone", "saliency", "{}"},
+    {"query alone (the network)", "coupling", "{}"},
+    {"without information", "no-information", "{}"},
+    {"without salience", "no-salience", "{}"},
+    {"without query", "no-query", "{}"},
+    {"without balancing (a third each)", "thirds", "{}"},
+    {"multiplied instead of balanced", "multiplicative", "{}"},
+    {"balanced by the learned policy", "lexical", R"({"balancer": "learned"})"},
+    {"split by experts", "lexical", R"({"allocator": "experts"})"},
+    {"balanced by the learned policy, split by experts", "lexical",
+     R"({"balancer": "learned", "allocator": "experts"})"},
+    {"query alone, split by experts (realized)", "realized", "{}"},
+    {"without texture (red, green, blue)", "lexical", R"({"channels": "rgb"})"},
+    {"query alone, without texture", "coupling", R"({"channels": "rgb"})"},
+    {"all patches, pooled on five paths", "five-paths", "{}"},
+    {"all patches, 64 learned queries", "qformer", "{}"},
+};
+
+void check_budget(const std::string& budget) {
+  if (answering::auto_range(budget)) return;
+  if (budget.empty() || budget.find_first_not_of("0123456789") != std::string::npos ||
+      budget.size() > 6)
+    throw Error(ErrorCode::bad_argument,
+                "budgets are numbers, auto or auto:LOW-HIGH, not '" + budget + "'");
+}
+
+bool has_queries(const answering::Answerer& model, std::string& note) {
+  try {
+    model.model().need_queries();
+    return true;
+  } catch (const Error& problem) {
+    note = std::string("without qformer: ") + problem.what();
+    return false;
+  }
+}
+
+// The nominal look so small that all passes together stay within the budget.
+void keep_within(BenchCell& cell) {
+  const esper::Rules& rules = cell.options.rules;
+  const int most = cell.most_tokens();
+  const double looks = rules.first + rules.later * (rules.passes - 1);
+  cell.options.total_budget = most;
+  if (cell.budget == std::to_string(most))
+    cell.options.look.budget = std::to_string(std::max(1, static_cast<int>(most / looks)));
+}
+
+class Cells {
+ public:
+  Cells(const BenchArgs& args, const json& given) : args_(args), given_(given) {}
+
+  BenchCell& add(const std::string& name, const std::string& policy, json fields,
+                 const std::string& budget) {
+    fields.update(given_);
+    fields["budget"] = budget;
+    BenchCell cell;
+    cell.policy = name;
+    cell.budget = answering::own_budget(policy).empty() ? budget : "own";
+    cell.options = ask_options(policy, fields);
+    if (policy == "passes") keep_within(cell);
+    if (answering::encodes_all(policy))
+      cell.limit = args_.native_limit;
+    else if (cell.most_tokens() > kMaxBudget)
+      cell.limit = args_.large_limit;
+    for (const BenchCell& other : all)
+      if (other.policy == cell.policy && other.budget == cell.budget)
+        throw Error(ErrorCode::bad_argument,
+                    "policy " + policy + " at budget " + cell.budget + " is named twice");
+    all.push_back(std::move(cell));
+    return all.back();
+  }
+
+  std::vector<BenchCell> all;
+
+ private:
+  const BenchArgs& args_;
+  const json& given_;
+};
+
+}  // namespace
+
+int BenchCell::most_tokens() const {
+  if (budget == "own") return 0;
+  if (budget == "auto") return kMaxBudget;
+  const size_t dash = budget.rfind('-');
+  return std::stoi(dash == std::string::npos ? budget : budget.substr(dash + 1));
+}
+
+size_t BenchCell::weight() const {
+  if (answering::encodes_all(options.policy)) return 40;
+  const bool scorers = answering::source_of(options.policy) == answering::Source::pipeline;
+  return 1 + static_cast<size_t>(most_tokens() / 200) + (scorers ? 2 : 0);
+}
+
+std::vector<BenchCell> bench_cells(BenchArgs& args, const json& given,
+                                   const answering::Answerer& model) {
+  const std::vector<std::string> budgets = split_names(args.budgets);
+  for (const std::string& budget : budgets) check_budget(budget);
+  const bool chosen = !args.policies.empty();
+  const bool queries = (chosen && !args.ablation) || has_queries(model, args.note);
+  if (!chosen) args.policies = kBaselines;
+  Cells cells(args, given);
+  std::string kept;
+  for (const std::string& entry : split_names(args.policies)) {
+    if (entry == "qformer" && !chosen && !queries) continue;
+    if (chosen && entry.rfind("qformer", 0) == 0) model.model().need_queries();
+    kept += (kept.empty() ? "" : ",") + entry;
+    const size_t at = entry.find('@');
+    if (at != std::string::npos) {
+      check_budget(entry.substr(at + 1));
+      const std::string policy = entry.substr(0, at);
+      cells.add(policy, policy, json::object(), entry.substr(at + 1)).extra = true;
+      continue;
+    }
+    for (const std::string& budget : budgets)
+      if (cells.add(entry, entry, json::object(), budget).budget == "own") break;
+  }
+  args.policies = kept;
+  if (!args.ablation) return cells.all;
+  for (const Changed& row : kAblation) {
+    if (std::string(row.policy) == "qformer" && !queries) continue;
+    json fields = {{"coupling", "realizer"}, {"channels", "compact"}};
+    fields.update(json::parse(row.fields));
+    cells.add(row.name, row.policy, fields, budgets[budgets.size() / 2]).ablation = true;
+  }
+  return cells.all;
+}
+
+}  // namespace arrcoc::cli

@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <map>
+
+#include "lab/measure/draws.h"
+#include "lab/measure/evaluation.h"
+
+namespace arrcoc::measuring {
+
+namespace {
+
+// Code points of valid UTF-8; other bytes count one each.
+std::u32string code_points(const std::string& text) {
+  std::u32string out;
+  for (size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    size_t length = lead < 0x80 ? 1 : lead >> 5 == 6 ? 2 : lead >> 4 == 14 ? 3 : 4;
+    if (lead >= 0x80 && lead < 0xC0) length = 1;
+    char32_t code = length == 1 ? lead : lead & (0x7F >> length);
+    for (size_t k = 1; k < length && i + k < text.size(); ++k)
+      code = code << 6 | (static_cast<unsigned char>(text[i + k]) & 0x3F);
+    out.push_back(code);
+    i += length;
+  }
+  return out;
+}
+
+char32_t lower(char32_t c) {
+  const bool latin = c >= 0xC0 && c <= 0xDE && c != 0xD7;
+  return (c >= 'A' && c <= 'Z') || latin ? c + 32 : c;
+}
+
+bool is_space(char32_t c) { return c == ' ' || (c >= 9 && c <= 13) || c == 0xA0; }
+
+std::u32string plain(const std::string& text) {
+  std::u32string out;
+  for (char32_t c : code_points(text)) {
+    if (is_space(c)) {
+      if (!out.empty() && out.back() != ' ') out.push_back(' ');
+    } else {
+      out.push_back(lower(c));
+    }
+  }
+  while (!out.empty() && out.back() == ' ') out.pop_back();
+  return out;
+}
+
+size_t distance(const std::u32string& a, const std::u32string& b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t corner = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replaced = corner + (a[i - 1] != b[j - 1] ? 1 : 0);
+      corner = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string normalised(const std::string& answer) {
+  std::string out;
+  for (char32_t c : plain(answer)) {
+    if (c < 0x80) {
+      out += static_cast<char>(c);
+    } else if (c < 0x800) {
+      out += static_cast<char>(0xC0 | c >> 6);
+      out += static_cast<char>(0x80 | (c & 0x3F));
+    } else if (c < 0x10000) {
+      out += static_cast<char>(0xE0 | c >> 12);
+      out += static_cast<char>(0x80 | (c >> 6 & 0x3F));
+      out += static_cast<char>(0x80 | (c & 0x3F));
+    } else {
+      out += static_cast<char>(0xF0 | c >> 18);
+      out += static_cast<char>(0x80 | (c >> 12 & 0x3F));
+      out += static_cast<char>(0x80 | (c >> 6 & 0x3F));
+      out += static_cast<char>(0x80 | (c & 0x3F));
+    }
+  }
+  return out;
+}
+
+bool exact_match(const std::string& given, const std::string& wanted) {
+  return plain(given) == plain(wanted);
+}
+
+double anls(const std::string& given, const std::string& wanted) {
+  const std::u32string a = plain(given), b = plain(wanted);
+  const size_t longer = std::max(a.size(), b.size());
+  if (longer == 0) return 1;
+  const double similar = 1 - static_cast<double>(distance(a, b)) / static_cast<double>(longer);
+  return similar < 0.5 ? 0 : similar;
+}
+
+Interval bootstrap(const std::vector<double>& values, const std::vector<int>& groups,
+                   uint64_t seed) {
+  Interval out;
+  if (values.empty()) return out;
+  struct Sum {
+    double sum = 0;
+    int count = 0;
+  };
+  std::map<int, Sum> by_group;
+  double total = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    Sum& group = by_group[i < groups.size() ? groups[i] : -1 - static_cast<int>(i)];
+    group.sum += values[i];
+    ++group.count;
+    total += values[i];
+  }
+  out.mean = total / static_cast<double>(values.size());
+  std::vector<Sum> sums;
+  for (const auto& [name, sum] : by_group) sums.push_back(sum);
+  constexpr int kDraws = 1000;
+  std::vector<double> means;
+  for (int d = 0; d < kDraws; ++d) {
+    Sum drawn;
+    for (size_t i = 0; i < sums.size(); ++i) {
+      const Sum& s = sums[next_draw(seed) % sums.size()];
+      drawn.sum += s.sum;
+      drawn.count += s.count;
+    }
+    means.push_back(drawn.sum / drawn.count);
+  }
+  std::sort(means.begin(), means.end());
+  out.low = means[static_cast<size_t>(kDraws * 0.025)];
+  out.high = means[static_cast<size_t>(kDraws * 0.975)];
+  return out;
+}
+
+}  // namespace arrcoc::measuring

@@ -1,0 +1,116 @@
+// Measuring policies on questions whose answers are known.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arrcoc/answering.h"
+#include "lab/measure/evaluation.h"
+#include "lab/scenes/scenes.h"
+
+namespace arrcoc::answering {
+
+// Questions about one picture.
+struct Case {
+  measuring::Item item;    // boxes in pixels of the picture; kind as in the suite or folder
+  std::string complexity;  // simple, medium, complex, or "" when nobody said
+  std::string reworded;    // the same question in other words, or ""
+};
+struct Group {
+  int number = 0;     // of all groups, from 0
+  std::string suite;  // or the folder's name
+  Picture picture;
+  std::vector<Case> cases;
+};
+// Gives groups one after the other, then nothing.
+using GroupSource = std::function<std::optional<Group>()>;
+
+// `limit` questions of each suite at most (0: all), in the suites' order. Error{not_found} for an
+// unknown suite, at once.
+GroupSource suite_groups(const std::vector<std::string>& suites, int limit);
+// Scenes that no suite and no training uses: `count` questions over the kinds that ask for text.
+GroupSource held_out_groups(int count);
+// Number of questions that suite_groups will give.
+size_t suite_questions(const std::vector<std::string>& suites, int limit);
+// Makes the groups of a source on a thread of its own, a few ahead.
+GroupSource ahead(GroupSource source);
+Picture picture_of(const scenes::Image& image, const std::string& name);
+
+// What one policy did with one question.
+struct Record {
+  int group = 0;
+  std::string policy, suite, kind, complexity;
+  std::string question, wanted, answer;
+  bool answered = false;  // false: nobody knows the right answer (no exact match, no anls)
+  bool right = false;
+  double anls = 0;
+  int boxes = 0;        // of the answer
+  double recall = -1;   // answer-region recall, mean over them; -1 without boxes
+  double lenient = -1;  // with alternates
+  double lift = 0;
+  int tokens = 0;  // of all passes
+  int passes = 1;
+  int64_t native_tokens = 0;
+  double milliseconds = 0;
+  double likelihood = 0, confidence = 0;
+  bool unsure = false;
+  double overlap = -1;   // of the answer's box: intersection over union; -1 without either
+  bool box_hit = false;  // its centre lies in an answer box
+  // QC3: correlation of tokens per cell with the cells of answer and evidence, on a grid of
+  // kDensity x kDensity cells; kNoBoxes without boxes.
+  double qc3 = kNoBoxes;
+  std::vector<double> density;  // those tokens per cell, as shares
+  static constexpr int kDensity = 12;
+  static constexpr double kNoBoxes = -2;
+};
+// `reply` without an answer (look only) counts as not answered.
+Record judge(const Group& group, const Case& one, const Reply& reply, bool read = true);
+
+// What the network made of the questions of a group, for policies that come after the first.
+using Opinions = std::vector<std::shared_ptr<const tiny::Opinion>>;
+
+// Asks one policy every question of the group. opinions (optional): filled when empty, used when
+// not, so that budgets are the same for all policies and the network looks once.
+std::vector<Record> measure(const Answerer& answerer, const Group& group, const AskOptions& options,
+                            Opinions* opinions = nullptr);
+// For a policy of arrcoc::policies(), without the model: only where the tokens go.
+std::vector<Record> measure_looking(const Group& group, const Options& options);
+
+// Error{bad_argument} that names the policy when a record spent more tokens than `budget`.
+void check_budget(const std::string& policy, int budget, const std::vector<Record>& records);
+
+struct Summary {
+  int questions = 0;
+  int answered = 0;  // of those, with a known answer
+  measuring::Interval exact_match, anls;
+  measuring::Interval recall;
+  int boxes = 0;
+  double mean_tokens = 0, mean_passes = 0, lenient = 0, lift = 0;
+  int most_tokens = 0;
+  double p50 = 0, p95 = 0;  // milliseconds
+  double unsure = 0;        // share
+  double right_when_sure = 0;
+  double calibration_error = 0;  // expected, 10 bins
+  double box_hit = 0, overlap = 0;
+  double worst_decile = 0;  // mean anls of the tenth of the pictures where it is lowest
+  measuring::Interval qc3;
+  int placed = 0;      // questions with boxes, of qc3
+  double starved = 0;  // share of complex questions given fewer than 160 tokens
+};
+Summary summarise(const std::vector<const Record*>& records);
+
+// What one policy gets right more often than another on the same questions (in the same order).
+struct Difference {
+  int questions = 0;
+  measuring::Interval exact_match, anls;  // second - first, pictures drawn together
+  int only_first = 0, only_second = 0;    // right with one of them alone
+  double first_tokens = 0, second_tokens = 0;
+};
+Difference compare(const std::vector<const Record*>& first,
+                   const std::vector<const Record*>& second);
+
+}  // namespace arrcoc::answering

@@ -1,0 +1,38 @@
+#include "lab/train/source.h"
+
+#include "lab/scenes/scenes.h"
+#include "lab/train/dice.h"
+
+namespace arrcoc::training {
+namespace {
+
+std::string kind_of(const std::map<std::string, double>& mix, uint64_t seed) {
+  double total = 0;
+  for (const auto& [kind, weight] : mix) total += weight;
+  double at = Dice(seed, 7).uniform() * total;
+  for (const auto& [kind, weight] : mix)
+    if ((at -= weight) < 0) return kind;
+  return mix.rbegin()->first;
+}
+
+}  // namespace
+
+SceneSource scene_source(const Options& options) {
+  const auto assets = scenes::Assets::load(options.assets);
+  return [assets, canvas = options.canvas, mix = options.mix, strange = options.strange](
+             uint64_t seed, bool small) {
+    scenes::Options wanted;
+    wanted.longest = small ? canvas / 2 : canvas;
+    wanted.questions = 12;
+    Dice dice(seed, 11);
+    if (dice.chance(strange)) wanted.strange = dice.uniform(0.3F, 1);
+    return mix.empty() ? scenes::make_mixed(*assets, seed, wanted)
+                       : scenes::make(*assets, kind_of(mix, seed), seed, wanted);
+  };
+}
+
+Report train(const Options& options, const std::function<void(const std::string&)>& say) {
+  return train(options, scene_source(options), say);
+}
+
+}  // namespace arrcoc::training

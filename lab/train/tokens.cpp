@@ -1,0 +1,158 @@
+#include "lab/train/tokens.h"
+
+#include <algorithm>
+#include <cmath>
+#include <queue>
+
+#include "lab/train/peaks.h"
+
+namespace arrcoc::training {
+namespace {
+
+struct Node {
+  float gain;
+  int level, row, col;
+  bool operator<(const Node& other) const {
+    if (gain != other.gain) return gain < other.gain;
+    if (level != other.level) return level < other.level;  // coarser first
+    if (row != other.row) return row > other.row;
+    return col > other.col;
+  }
+};
+
+}  // namespace
+
+std::vector<Cell> quadtree(const float* map, int stride, const Geometry& geometry, int budget) {
+  const int roots = std::max(0, geometry.root_level(budget));
+  const Peaks peaks(map, stride, geometry, roots);
+  const auto node = [&](int level, int row, int col) {
+    return Node{peaks.at(level, row, col) * split_weight(level), level, row, col};
+  };
+  std::priority_queue<Node> open;
+  std::vector<Cell> out;
+  const Grid grid = geometry.grid(roots);
+  int spent = static_cast<int>(grid.cells());
+  for (int r = 0; r < grid.rows; ++r)
+    for (int c = 0; c < grid.cols; ++c) open.push(node(roots, r, c));
+  while (!open.empty()) {
+    const Node top = open.top();
+    open.pop();
+    const int finer = top.level - 1;
+    int children = 0;
+    if (finer >= geometry.finest)
+      for (int i = 0; i < 4; ++i)
+        children += geometry.exists(finer, 2 * top.row + i / 2, 2 * top.col + i % 2) ? 1 : 0;
+    if (children == 0 || spent + children - 1 > budget) {
+      out.push_back({top.level, top.row, top.col, peaks.at(top.level, top.row, top.col)});
+      continue;
+    }
+    spent += children - 1;
+    for (int i = 0; i < 4; ++i)
+      if (geometry.exists(finer, 2 * top.row + i / 2, 2 * top.col + i % 2))
+        open.push(node(finer, 2 * top.row + i / 2, 2 * top.col + i % 2));
+  }
+  return out;
+}
+
+std::vector<Cell> reading_cells(const Ask& ask, const Geometry& geometry, int most) {
+  const Grid grid = geometry.grid(0);
+  std::vector<uint8_t> taken(static_cast<size_t>(grid.cells()), 0);
+  std::vector<Cell> out;
+  for (const auto* boxes : {&ask.answer_boxes, &ask.evidence_boxes})
+    for (const Box& box : *boxes) {
+      const CellRange range = touched(box, 16, grid.rows, grid.cols);
+      for (int r = range.r0; r < range.r1; ++r)
+        for (int c = range.c0; c < range.c1; ++c) {
+          uint8_t& mark = taken[static_cast<size_t>(r) * grid.cols + c];
+          if (mark || static_cast<int>(out.size()) >= most) continue;
+          mark = 1;
+          out.push_back({0, r, c, 1.0F});
+        }
+    }
+  if (out.empty()) out.push_back({0, 0, 0, 0.0F});
+  return out;
+}
+
+std::vector<Cell> dense_cells(const Geometry& geometry) {
+  const Grid grid = geometry.grid(0);
+  std::vector<Cell> out;
+  for (int r = 0; r < grid.rows; ++r)
+    for (int c = 0; c < grid.cols; ++c) out.push_back({0, r, c, 0.0F});
+  return out;
+}
+
+namespace {
+
+// Raises the map around a box: amplitude inside, falling off with deviation `blur` cells outside.
+void raise(float* map, int stride, const Grid& grid, const Box& box, float amplitude, float blur) {
+  const float x0 = box.x0 / 16, x1 = box.x1 / 16, y0 = box.y0 / 16, y1 = box.y1 / 16;
+  const int reach = static_cast<int>(std::ceil(3 * blur)) + 1;
+  const int r0 = std::max(0, static_cast<int>(std::floor(y0)) - reach);
+  const int r1 = std::min(grid.rows, static_cast<int>(std::ceil(y1)) + reach);
+  const int c0 = std::max(0, static_cast<int>(std::floor(x0)) - reach);
+  const int c1 = std::min(grid.cols, static_cast<int>(std::ceil(x1)) + reach);
+  const float k = blur > 0.05F ? 0.5F / (blur * blur) : 1e3F;
+  for (int r = r0; r < r1; ++r) {
+    const float dy = std::max({0.0F, y0 - (r + 1), r - y1});
+    for (int c = c0; c < c1; ++c) {
+      const float dx = std::max({0.0F, x0 - (c + 1), c - x1});
+      const bool apart = dx > 0 || dy > 0;
+      const float value = apart ? amplitude * std::exp(-k * (dx * dx + dy * dy)) : amplitude;
+      float& cell = map[static_cast<size_t>(r) * stride + c];
+      cell = std::max(cell, value);
+    }
+  }
+}
+
+void clear(float* map, int stride, const Grid& grid) {
+  for (int r = 0; r < grid.rows; ++r)
+    std::fill_n(map + static_cast<size_t>(r) * stride, grid.cols, 0.0F);
+}
+
+}  // namespace
+
+void oracle_map(const Ask& ask, const Geometry& geometry, int stride, float* map) {
+  const Grid grid = geometry.grid(0);
+  clear(map, stride, grid);
+  for (const Box& box : ask.evidence_boxes) raise(map, stride, grid, box, 0.9F, 0);
+  for (const Box& box : ask.answer_boxes) raise(map, stride, grid, box, 1.0F, 0);
+}
+
+void noisy_map(const Ask& ask, const Geometry& geometry, int stride, Dice& dice, float* map) {
+  const Grid grid = geometry.grid(0);
+  const float noise = dice.uniform(0, 0.25F);
+  for (int r = 0; r < grid.rows; ++r)
+    for (int c = 0; c < grid.cols; ++c)
+      map[static_cast<size_t>(r) * stride + c] = noise * dice.uniform();
+  const float blur = dice.uniform(0, 2.0F);
+  for (const Box& box : ask.evidence_boxes)
+    if (!dice.chance(0.05F)) raise(map, stride, grid, box, dice.uniform(0.5F, 1), blur);
+  for (const Box& box : ask.answer_boxes)
+    raise(map, stride, grid, box, dice.uniform(0.6F, 1), blur);
+  for (int blobs = dice.below(5); blobs > 0; --blobs) {
+    const float x = dice.uniform(0, static_cast<float>(geometry.width));
+    const float y = dice.uniform(0, static_cast<float>(geometry.height));
+    const Box box{x, y, x + dice.uniform(8, 160), y + dice.uniform(8, 48)};
+    raise(map, stride, grid, box, dice.uniform(0.2F, 1), blur);
+  }
+}
+
+float recall(const std::vector<Cell>& cells, const Ask& ask) {
+  float covered = 0, total = 0;
+  for (const Box& box : ask.answer_boxes) {
+    if (box.area() <= 0) continue;
+    float inside = 0;
+    for (const Cell& cell : cells) {
+      if (cell.level > 1) continue;
+      const float side = static_cast<float>(Geometry::side(cell.level));
+      inside += intersect(box, {cell.col * side, cell.row * side, (cell.col + 1) * side,
+                                (cell.row + 1) * side})
+                    .area();
+    }
+    covered += std::min(1.0F, inside / box.area());
+    total += 1;
+  }
+  return total > 0 ? covered / total : -1;
+}
+
+}  // namespace arrcoc::training

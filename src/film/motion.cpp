@@ -1,0 +1,170 @@
+// What moved, what changed, and whether the film was cut.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "arrcoc/error.h"
+#include "arrcoc/film.h"
+#include "base/clones.h"
+
+namespace arrcoc::filming {
+
+namespace {
+
+constexpr float kScale = 1.0F / (255.0F * 1.7320508F);  // RGB distance of black and white is 1
+constexpr float kExplained = 0.12F;  // a pixel closer than this to where it came from is explained
+
+void require_same_size(const Thumb& a, const Thumb& b) {
+  if (a.width != b.width || a.height != b.height)
+    throw Error(ErrorCode::bad_argument, "thumbs of " + std::to_string(a.width) + "x" +
+                                             std::to_string(a.height) + " and " +
+                                             std::to_string(b.width) + "x" +
+                                             std::to_string(b.height) + " cannot be compared");
+}
+
+// Squares are compared where only the order matters: roots are taken once at the end.
+constexpr float kSquare = kScale * kScale;
+
+float squared(const uint8_t* a, const uint8_t* b) {
+  const int r = a[0] - b[0], g = a[1] - b[1], s = a[2] - b[2];
+  return static_cast<float>(r * r + g * g + s * s) * kSquare;
+}
+
+ARRCOC_CLONES void square_all(const uint8_t* __restrict a, const uint8_t* __restrict b, size_t n,
+                              float* __restrict out) {
+  for (size_t i = 0; i < n; ++i) {
+    const int r = a[3 * i] - b[3 * i], g = a[3 * i + 1] - b[3 * i + 1],
+              s = a[3 * i + 2] - b[3 * i + 2];
+    out[i] = static_cast<float>(r * r + g * g + s * s) * kSquare;
+  }
+}
+
+ARRCOC_CLONES void take_roots(float* values, size_t n) {
+  for (size_t i = 0; i < n; ++i) values[i] = std::sqrt(values[i]);
+}
+
+std::vector<float> squares(const Thumb& a, const Thumb& b) {
+  require_same_size(a, b);
+  std::vector<float> out(a.rgb.size() / 3);
+  square_all(a.rgb.data(), b.rgb.data(), out.size(), out.data());
+  return out;
+}
+
+float median_of(const std::vector<float>& values) {
+  // Every third pixel is plenty for a floor.
+  std::vector<float> some;
+  some.reserve(values.size() / 3 + 1);
+  for (size_t i = 0; i < values.size(); i += 3) some.push_back(values[i]);
+  const auto middle = some.begin() + static_cast<std::ptrdiff_t>(some.size() / 2);
+  std::nth_element(some.begin(), middle, some.end());
+  return *middle;
+}
+
+// Four sums side by side: one alone would have to add in order.
+float sum_of(const std::vector<float>& values) {
+  float sums[4] = {};
+  const size_t n = values.size() / 4 * 4;
+  for (size_t i = 0; i < n; i += 4)
+    for (size_t k = 0; k < 4; ++k) sums[k] += values[i + k];
+  for (size_t i = n; i < values.size(); ++i) sums[0] += values[i];
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+using Histogram = std::array<int, 64>;
+Histogram histogram(const Thumb& thumb) {
+  Histogram out{};
+  for (size_t i = 0; i < thumb.rgb.size(); i += 3)
+    ++out[static_cast<size_t>((thumb.rgb[i] >> 6) * 16 + (thumb.rgb[i + 1] >> 6) * 4 +
+                              (thumb.rgb[i + 2] >> 6))];
+  return out;
+}
+
+// Mean over channels of the area between the cumulative histograms.
+double apart_in_any_light(const Thumb& current, const Thumb& previous) {
+  const double light =
+      std::accumulate(current.rgb.begin(), current.rgb.end(), 0.0) /
+      std::max(1.0, std::accumulate(previous.rgb.begin(), previous.rgb.end(), 0.0));
+  std::array<std::array<int, 256>, 3> more{};
+  for (size_t i = 0; i < current.rgb.size(); ++i) {
+    ++more[i % 3][current.rgb[i]];
+    --more[i % 3][static_cast<size_t>(std::min(255L, std::lround(previous.rgb[i] * light)))];
+  }
+  int64_t area = 0;
+  for (const auto& channel : more) {
+    int64_t sum = 0;
+    for (int n : channel) area += std::abs(sum += n);
+  }
+  return static_cast<double>(area) / (255.0 * static_cast<double>(current.rgb.size()));
+}
+
+}  // namespace
+
+std::vector<float> unexplained(const Thumb& current, const Thumb& previous, const Flow& flow) {
+  constexpr float kFar = kExplained * kExplained;
+  std::vector<float> out = squares(current, previous);
+  for (int y = 0; y < current.height; ++y) {
+    for (int x = 0; x < current.width; ++x) {
+      const size_t i = static_cast<size_t>(y) * current.width + x;
+      bool lost = out[i] >= kFar;
+      if (lost && !flow.empty()) {
+        const int u = static_cast<int>(std::lround(static_cast<float>(x) + flow.dx[i]));
+        const int v = static_cast<int>(std::lround(static_cast<float>(y) + flow.dy[i]));
+        lost = u < 0 || v < 0 || u >= current.width || v >= current.height ||
+               squared(&current.rgb[3 * i],
+                       &previous.rgb[3 * (static_cast<size_t>(v) * current.width + u)]) >= kFar;
+      }
+      out[i] = lost ? 1.0F : 0.0F;
+    }
+  }
+  return out;
+}
+
+Change compare(const Thumb& current, const Thumb& previous, const std::vector<float>& lost,
+               const Tuning& tuning) {
+  std::vector<float> plain = squares(current, previous);
+  const double n = static_cast<double>(plain.size());
+  Change out;
+  const float strong = tuning.cut_motion * tuning.cut_motion;
+  out.share = static_cast<double>(
+                  std::count_if(plain.begin(), plain.end(), [&](float d) { return d > strong; })) /
+              n;
+  take_roots(plain.data(), plain.size());
+  out.moved = static_cast<double>(sum_of(plain)) / n;
+  const Histogram a = histogram(current), b = histogram(previous);
+  for (size_t i = 0; i < a.size(); ++i) out.histogram += std::abs(a[i] - b[i]);
+  out.histogram /= 2 * n;
+  out.residual = static_cast<double>(sum_of(lost)) / n;
+  if (out.histogram > tuning.cut_colours) out.light = apart_in_any_light(current, previous);
+  out.cut = out.share > tuning.cut_share ||
+            (out.histogram > tuning.cut_histogram && out.residual > tuning.cut_residual) ||
+            out.light > tuning.cut_light;
+  return out;
+}
+
+std::vector<float> motion_of(const Thumb& current, const std::deque<Thumb>& recent,
+                             const Tuning& tuning) {
+  std::vector<float> out(current.rgb.size() / 3, 0.0F);
+  if (recent.empty()) return out;
+  // Lags 2 and 4 serve twice, once as the nearer frame and once as the farther one.
+  std::array<std::vector<float>, 9> known;
+  const auto apart = [&](size_t lag) -> const std::vector<float>& {
+    if (known[lag].empty()) known[lag] = squares(current, recent[lag - 1]);
+    return known[lag];
+  };
+  for (size_t lag = 1; lag <= 4; lag *= 2) {
+    if (lag > recent.size()) break;
+    const bool both = 2 * lag <= recent.size();
+    if (!both && lag > 1) break;  // too few frames to tell a thing from the place it left
+    const std::vector<float>& near = apart(lag);
+    const std::vector<float>& far = both ? apart(2 * lag) : near;
+    for (size_t i = 0; i < near.size(); ++i) out[i] = std::max(out[i], std::min(near[i], far[i]));
+  }
+  take_roots(out.data(), out.size());
+  const float floor = std::max(tuning.noise, 3 * median_of(out));
+  const float full = std::max(tuning.moving, 2 * floor);
+  for (float& v : out) v = std::clamp((v - floor) / (full - floor), 0.0F, 1.0F);
+  return out;
+}
+
+}  // namespace arrcoc::filming

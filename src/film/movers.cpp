@@ -1,0 +1,121 @@
+// Things that move, as wholes: their moving edges are joined and filled, and their shape says
+// whether they can be what the question names.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+#include "arrcoc/film.h"
+
+namespace arrcoc::filming {
+
+namespace {
+
+constexpr float kMoves = 0.15F;  // mean motion of a cell that moves
+constexpr int kSmallest = 3;     // cells; less is a flicker
+constexpr float kInside = 0.6F;  // a mover's still parts, against its moving ones
+
+constexpr std::array<std::string_view, 27> kPeople = {
+    "person", "people", "man",      "men",        "woman",       "women",   "boy",
+    "girl",   "child",  "children", "pedestrian", "pedestrians", "walker",  "runner",
+    "who",    "player", "dancer",   "he",         "she",         "someone", "somebody",
+    "guy",    "lady",   "human",    "skater",     "worker",      "cyclist"};
+constexpr std::array<std::string_view, 14> kVehicles = {
+    "car",      "cars", "bus",   "truck", "van",  "train", "vehicle",
+    "vehicles", "taxi", "lorry", "tram",  "boat", "ship",  "plane"};
+constexpr std::array<std::string_view, 24> kMoving = {
+    "moving",  "moves", "move",    "crossing", "crosses", "cross",  "walking", "walks",
+    "running", "runs",  "riding",  "rides",    "driving", "drives", "flying",  "flies",
+    "jumping", "jumps", "passing", "passes",   "coming",  "going",  "follow",  "track"};
+
+template <size_t N>
+bool names(const Query& query, const std::array<std::string_view, N>& words) {
+  return std::any_of(query.words.begin(), query.words.end(), [&](const std::string& word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  });
+}
+
+// 1 for a shape that fits, down to 0.25. Upright things are at least 1.4 times as high as wide.
+float fit(const Interest& interest, float width, float height) {
+  if (interest.upright == 0) return 1;
+  const float lean = std::log(height / width) / std::log(1.4F);  // 1: upright, -1: lying
+  return std::clamp(0.625F + 0.375F * interest.upright * lean, 0.25F, 1.0F);
+}
+
+struct Mover {
+  std::vector<int> cells;  // joined ones
+  int moving = 0;          // of them above kMoves
+  int r0 = 0, r1 = 0, c0 = 0, c1 = 0;
+};
+
+bool near_motion(const Map& motion, int row, int col) {
+  for (int r = std::max(0, row - 1); r <= std::min(motion.rows - 1, row + 1); ++r)
+    for (int c = std::max(0, col - 1); c <= std::min(motion.cols - 1, col + 1); ++c)
+      if (motion.at(r, c) > kMoves) return true;
+  return false;
+}
+
+// Everything joined to the cell `start`; taken cells are struck from `open`.
+Mover gather(const Map& motion, int start, std::vector<char>& open) {
+  Mover out;
+  out.r0 = out.r1 = start / motion.cols;
+  out.c0 = out.c1 = start % motion.cols;
+  std::vector<int> todo = {start};
+  open[static_cast<size_t>(start)] = 0;
+  while (!todo.empty()) {
+    const int cell = todo.back();
+    todo.pop_back();
+    out.cells.push_back(cell);
+    const int row = cell / motion.cols, col = cell % motion.cols;
+    if (motion.at(row, col) > kMoves) {
+      ++out.moving;
+      out.r0 = std::min(out.r0, row), out.r1 = std::max(out.r1, row);
+      out.c0 = std::min(out.c0, col), out.c1 = std::max(out.c1, col);
+    }
+    for (int r = std::max(0, row - 1); r <= std::min(motion.rows - 1, row + 1); ++r)
+      for (int c = std::max(0, col - 1); c <= std::min(motion.cols - 1, col + 1); ++c) {
+        char& free = open[static_cast<size_t>(r) * motion.cols + c];
+        if (free) todo.push_back(r * motion.cols + c);
+        free = 0;
+      }
+  }
+  return out;
+}
+
+}  // namespace
+
+Interest interest_in(const Query& query) {
+  Interest out;
+  const bool people = names(query, kPeople), vehicles = names(query, kVehicles);
+  if (people != vehicles) out.upright = people ? 1.0F : -1.0F;
+  if (people || vehicles || names(query, kMoving)) {
+    out.moving = true;
+    out.rest = 0.5F;
+  }
+  return out;
+}
+
+Map movers(const Map& motion, const Interest& interest) {
+  Map out = like(motion, 0);
+  std::vector<char> open(motion.size());
+  for (int r = 0; r < motion.rows; ++r)
+    for (int c = 0; c < motion.cols; ++c)
+      open[static_cast<size_t>(r) * motion.cols + c] = near_motion(motion, r, c);
+  for (int start = 0; start < static_cast<int>(motion.size()); ++start) {
+    if (!open[static_cast<size_t>(start)]) continue;
+    const Mover mover = gather(motion, start, open);
+    if (mover.moving < kSmallest) continue;
+    const float share =
+        fit(interest, static_cast<float>(mover.c1 - mover.c0 + 1) * motion.cell_width,
+            static_cast<float>(mover.r1 - mover.r0 + 1) * motion.cell_height);
+    for (int cell : mover.cells) {
+      const int row = cell / motion.cols, col = cell % motion.cols;
+      // The rim was only joined to close gaps.
+      if (row < mover.r0 || row > mover.r1 || col < mover.c0 || col > mover.c1) continue;
+      out.at(row, col) = share * std::max(motion.at(row, col), kInside);
+    }
+  }
+  return out;
+}
+
+}  // namespace arrcoc::filming

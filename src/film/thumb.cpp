@@ -1,0 +1,77 @@
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "arrcoc/film.h"
+
+namespace arrcoc::filming {
+
+namespace {
+
+constexpr int kThumb = 160;
+
+// Means of k x k samples, of k >= 4 every other row: thumbs are for motion and cuts, and decoding
+// is what their cost is measured by. `kStep` samples lie between horizontal neighbours (1 planar, 3
+// interleaved). Rows are summed first: that loop runs over memory in order.
+template <int kStep>
+void shrink(const Samples& from, int k, int width, int height, uint8_t* out) {
+  const int across = width * k * kStep;
+  const int skip = k >= 4 ? 2 : 1;
+  const auto area = static_cast<uint32_t>(k * ((k + skip - 1) / skip));
+  // 16 bits hold the sum of 257 samples; no frame is shrunk by more (see thumb_factor).
+  std::vector<uint16_t> sums(static_cast<size_t>(across));
+  uint16_t* const into = sums.data();
+  for (int y = 0; y < height; ++y) {
+    std::fill(sums.begin(), sums.end(), 0);
+    for (int v = 0; v < k; v += skip) {
+      const uint8_t* row = from.data + (static_cast<int64_t>(y) * k + v) * from.stride;
+      for (int i = 0; i < across; ++i) into[i] = static_cast<uint16_t>(into[i] + row[i]);
+    }
+    const uint16_t* cell = into;
+    uint8_t* to = out + static_cast<int64_t>(y) * width * 3;
+    for (int x = 0; x < width; ++x, to += 3) {
+      uint32_t sum[kStep] = {};
+      for (int u = 0; u < k; ++u, cell += kStep)
+        for (int c = 0; c < kStep; ++c) sum[c] += cell[c];
+      for (int c = 0; c < kStep; ++c)
+        to[kStep == 3 && from.bgr ? 2 - c : c] = static_cast<uint8_t>((sum[c] + area / 2) / area);
+    }
+  }
+}
+
+Thumb empty_thumb(int width, int height, int k) {
+  Thumb out;
+  out.width = width / k;
+  out.height = std::max(1, height / k);
+  out.width = std::max(1, out.width);
+  out.rgb.resize(static_cast<size_t>(out.width) * out.height * 3);
+  return out;
+}
+
+}  // namespace
+
+// A very thin frame keeps its pixels: there must be k of them on the shorter side as well.
+int thumb_factor(int width, int height) {
+  return std::clamp(std::min(std::max(width, height) / kThumb, std::min(width, height)), 1, 256);
+}
+
+Thumb thumb_of(const Samples& frame) {
+  const int k = thumb_factor(frame.width, frame.height);
+  Thumb out = empty_thumb(frame.width, frame.height, k);
+  shrink<3>(frame, k, out.width, out.height, out.rgb.data());
+  return out;
+}
+
+Thumb thumb_of(const Picture& picture) {
+  const int width = picture.width(), height = picture.height();
+  const int k = thumb_factor(width, height);
+  Thumb out = empty_thumb(width, height, k);
+  for (int c = 0; c < 3; ++c) {
+    const Samples plane{picture.rgb.data_ptr<uint8_t>() + static_cast<int64_t>(c) * width * height,
+                        width, height, width, false};
+    shrink<1>(plane, k, out.width, out.height, out.rgb.data() + c);
+  }
+  return out;
+}
+
+}  // namespace arrcoc::filming

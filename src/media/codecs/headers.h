@@ -1,0 +1,26 @@
+// What a picture file says about itself, read without a decoder.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "arrcoc/media.h"
+#include "media/codecs/bytes.h"
+
+namespace arrcoc::media {
+
+// First value of a tag in the first directory of a TIFF structure (classic or BigTIFF, either byte
+// order); also the structure inside every EXIF block.
+std::optional<uint64_t> tiff_tag(const Bytes& tiff, uint32_t tag);
+
+// EXIF orientation 1..8 of the file; 1 where it says nothing legal. HEIC and PDF: always 1, their
+// decoders turn the picture themselves.
+int orientation_of(const Bytes& file, const std::string& format);
+
+// libheif's view of the primary picture's stored size.
+Probe probe_heic(const Bytes& file, const std::string& source);
+
+// "receipt.jpg" or "picture", for the front of a message.
+std::string name_of(const std::string& source);
+
+}  // namespace arrcoc::media

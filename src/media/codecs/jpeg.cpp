@@ -1,0 +1,158 @@
+// JPEG through libjpeg-turbo itself: imdecode cannot tell a truncated file from a whole one,
+// assumes that every CMYK file is inverted, and needs the interleaved picture in memory.
+#include <csetjmp>
+#include <cstdio>
+#include <cstring>
+
+#include <jpeglib.h>
+
+#include <jerror.h>  // its numbers depend on what jpeglib.h has set
+
+#include "media/codecs/codecs.h"
+#include "media/draw/canvas.h"
+
+namespace arrcoc::media {
+
+namespace {
+
+constexpr int kMaxScans = 500;  // a progressive file of endless scans would take hours
+
+struct Failure {
+  jpeg_error_mgr base;
+  jpeg_progress_mgr progress;
+  std::jmp_buf jump;
+  char message[JMSG_LENGTH_MAX];
+};
+
+[[noreturn]] void fail(j_common_ptr info) {
+  auto* failure = reinterpret_cast<Failure*>(info->err);
+  info->err->format_message(info, failure->message);
+  std::longjmp(failure->jump, 1);
+}
+
+// libjpeg goes on after damage and leaves grey areas. Damage to pixels is an error here; oddities
+// that leave the pixels whole (extra bytes between segments, a strange version) are not.
+void on_message(j_common_ptr info, int level) {
+  if (level >= 0) return;
+  switch (info->err->msg_code) {
+    case JWRN_JPEG_EOF:
+    case JWRN_HIT_MARKER:
+    case JWRN_HUFF_BAD_CODE:
+    case JWRN_ARITH_BAD_CODE:
+    case JWRN_MUST_RESYNC:
+      fail(info);
+    default:
+      break;
+  }
+}
+
+void on_progress(j_common_ptr info) {
+  if (!info->is_decompressor) return;
+  if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number <= kMaxScans) return;
+  auto* failure = reinterpret_cast<Failure*>(info->err);
+  std::snprintf(failure->message, sizeof failure->message, "more than %d scans", kMaxScans);
+  std::longjmp(failure->jump, 1);
+}
+
+class Decoder {
+ public:
+  explicit Decoder(const Job& job) : job_(job) {
+    std::memset(&failure_, 0, sizeof failure_);
+    info_.err = jpeg_std_error(&failure_.base);
+    failure_.base.error_exit = fail;
+    failure_.base.emit_message = on_message;
+    failure_.base.output_message = [](j_common_ptr) {};
+    guarded([&] { jpeg_create_decompress(&info_); });
+    failure_.progress.progress_monitor = on_progress;
+    info_.progress = &failure_.progress;
+  }
+  ~Decoder() { jpeg_destroy_decompress(&info_); }
+  Decoder(const Decoder&) = delete;
+
+  at::Tensor run() {
+    guarded([&] {
+      jpeg_mem_src(&info_, job_.bytes.data(), job_.bytes.size());
+      jpeg_read_header(&info_, TRUE);
+    });
+    job_.require_size("JPEG", info_.image_width, info_.image_height);
+    choose_colours();
+    guarded([&] { jpeg_start_decompress(&info_); });
+
+    Canvas canvas(job_.header.width, job_.header.height, job_.orientation);
+    cv::Mat strip(Canvas::kStrip, job_.header.width, CV_8UC(info_.output_components));
+    cv::Mat rgb;
+    for (int y = 0; y < job_.header.height; y += Canvas::kStrip) {
+      const int rows = std::min(Canvas::kStrip, job_.header.height - y);
+      cv::Mat part = strip.rowRange(0, rows);
+      guarded([&] { read_rows(part.data, part.step, rows); });
+      if (info_.out_color_space == JCS_CMYK) {
+        from_cmyk(part, rgb);
+        canvas.put(y, rgb);
+      } else {
+        canvas.put(y, part);
+      }
+    }
+    guarded([&] { jpeg_finish_decompress(&info_); });
+    return canvas.take();
+  }
+
+ private:
+  // `call` may only call libjpeg: a longjmp skips no destructor then.
+  template <class Call>
+  void guarded(Call call) {
+    if (setjmp(failure_.jump) != 0) job_.broken("JPEG", failure_.message);
+    call();
+  }
+
+  void read_rows(uint8_t* data, size_t stride, int rows) {
+    int done = 0;
+    while (done < rows) {
+      JSAMPROW lines[Canvas::kStrip];
+      for (int i = done; i < rows; ++i) lines[i - done] = data + stride * i;
+      done += static_cast<int>(jpeg_read_scanlines(&info_, lines, rows - done));
+    }
+  }
+
+  void choose_colours() {
+    switch (info_.num_components) {
+      case 1:
+        info_.out_color_space = JCS_GRAYSCALE;
+        break;
+      case 3:
+        info_.out_color_space = JCS_RGB;
+        break;
+      case 4:
+        info_.out_color_space = JCS_CMYK;
+        break;  // YCCK becomes CMYK
+      default:
+        throw Error(ErrorCode::unsupported, job_.name + ": a JPEG of " +
+                                                std::to_string(info_.num_components) +
+                                                " colour components is not supported");
+    }
+  }
+
+  // R = 255 (1-C)(1-K). Files of Adobe programs store inks inverted: 255 is no ink.
+  void from_cmyk(const cv::Mat& cmyk, cv::Mat& rgb) const {
+    rgb.create(cmyk.size(), CV_8UC3);
+    const int flip = info_.saw_Adobe_marker ? 0 : 255;
+    for (int y = 0; y < cmyk.rows; ++y) {
+      const uint8_t* in = cmyk.ptr(y);
+      uint8_t* out = rgb.ptr(y);
+      for (int x = 0; x < cmyk.cols; ++x, in += 4, out += 3) {
+        const int light = in[3] ^ flip;
+        for (int c = 0; c < 3; ++c)
+          out[c] = static_cast<uint8_t>(((in[c] ^ flip) * light + 127) / 255);
+      }
+    }
+  }
+
+  const Job& job_;
+  Failure failure_;
+  jpeg_decompress_struct info_{};
+};
+
+}  // namespace
+
+at::Tensor decode_jpeg(const Job& job) { return Decoder(job).run(); }
+
+}  // namespace arrcoc::media

@@ -1,0 +1,77 @@
+#include <climits>
+#include <cmath>
+
+#include "media/codecs/codecs.h"
+#include "media/draw/canvas.h"
+
+#ifdef ARRCOC_HAVE_POPPLER
+#include <poppler-document.h>
+#include <poppler-global.h>
+#include <poppler-page-renderer.h>
+#include <poppler-page.h>
+
+#include <memory>
+#endif
+
+namespace arrcoc::media {
+
+#ifdef ARRCOC_HAVE_POPPLER
+
+at::Tensor decode_pdf(const Job& job) {
+  static const bool silent = [] {
+    poppler::set_debug_error_function([](const std::string&, void*) {}, nullptr);
+    return true;
+  }();
+  (void)silent;
+  const double dpi = job.options.pdf_dpi;
+  if (!(dpi >= 1 && dpi <= 10000)) {
+    throw Error(ErrorCode::bad_argument, "pdf_dpi must lie between 1 and 10000");
+  }
+  if (job.bytes.size() > INT_MAX) {
+    throw Error(ErrorCode::too_large, job.name + ": PDF files above 2 GB are not supported");
+  }
+  std::unique_ptr<poppler::document> document(poppler::document::load_from_raw_data(
+      reinterpret_cast<const char*>(job.bytes.data()), static_cast<int>(job.bytes.size())));
+  if (!document) job.broken("PDF", "it cannot be opened");
+  if (document->is_locked()) {
+    throw Error(ErrorCode::unsupported, job.name + ": the PDF needs a password");
+  }
+  if (job.options.page < 1 || job.options.page > document->pages()) {
+    throw Error(ErrorCode::not_found, job.name + ": there is no page " +
+                                          std::to_string(job.options.page) + "; pages: 1 to " +
+                                          std::to_string(document->pages()));
+  }
+  std::unique_ptr<poppler::page> page(document->create_page(job.options.page - 1));
+  if (!page) job.broken("PDF", "page " + std::to_string(job.options.page) + " cannot be read");
+  const poppler::rectf box = page->page_rect();
+  const double width = std::ceil(box.width() * dpi / 72);
+  const double height = std::ceil(box.height() * dpi / 72);
+  if (!(width >= 1 && height >= 1)) job.broken("PDF", "the page has no area");
+  require_within(width, height, job.name, job.options);
+
+  poppler::page_renderer renderer;
+  renderer.set_image_format(poppler::image::format_rgb24);
+  renderer.set_render_hints(poppler::page_renderer::antialiasing |
+                            poppler::page_renderer::text_antialiasing);
+  poppler::image image = renderer.render_page(page.get(), dpi, dpi);
+  if (!image.is_valid() || image.width() < 1 || image.height() < 1) {
+    job.broken("PDF", "page " + std::to_string(job.options.page) + " cannot be rendered");
+  }
+  Canvas canvas(image.width(), image.height(), 1);
+  const size_t stride = image.bytes_per_row();
+  for (int y = 0; y < image.height(); y += Canvas::kStrip) {
+    const int rows = std::min(Canvas::kStrip, image.height() - y);
+    canvas.put(y, cv::Mat(rows, image.width(), CV_8UC3, image.data() + stride * y, stride));
+  }
+  return canvas.take();
+}
+
+#else
+
+at::Tensor decode_pdf(const Job& job) {
+  throw Error(ErrorCode::unsupported, job.name + ": this build has no PDF support (poppler)");
+}
+
+#endif
+
+}  // namespace arrcoc::media

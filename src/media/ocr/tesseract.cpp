@@ -1,0 +1,198 @@
+// Words by Tesseract (libtesseract, English, LSTM).
+#include <dlfcn.h>
+#include <leptonica/allheaders.h>
+#include <tesseract/baseapi.h>
+#include <tesseract/resultiterator.h>
+
+#include <algorithm>
+#include <cmath>
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "arrcoc/error.h"
+#include "arrcoc/media.h"
+#include "media/ocr/reader_memory.h"
+#include "media/ocr/tesseract_page.h"
+
+namespace arrcoc::media {
+namespace {
+
+constexpr size_t kRemembered = 64;  // pictures whose words are kept
+
+// Tesseract splits small matrix products over four OpenMP threads that mostly wait for each other:
+// three times the processor time for nothing. OMP_THREAD_LIMIT is read when the OpenMP library is
+// loaded, too early for us; this setting holds for the calling thread only.
+void keep_openmp_serial() {
+  using Set = void (*)(int);
+  if (auto set = reinterpret_cast<Set>(dlsym(RTLD_DEFAULT, "omp_set_max_active_levels"))) set(0);
+}
+
+using Engine = std::unique_ptr<tesseract::TessBaseAPI>;
+
+Engine make_engine() {
+  setMsgSeverity(L_SEVERITY_NONE);
+  auto engine = std::make_unique<tesseract::TessBaseAPI>();
+  engine->SetVariable("debug_file", "/dev/null");
+  if (engine->Init(nullptr, "eng", tesseract::OEM_LSTM_ONLY) != 0) {
+    throw Error(ErrorCode::not_found,
+                "Tesseract finds no English data (eng.traineddata): install the Debian package "
+                "tesseract-ocr-eng or set TESSDATA_PREFIX to the folder that holds it");
+  }
+  // Sauvola: faint and dark print on one page. Sparse text: labels of charts and cells of forms
+  // are found as well as lines of prose.
+  engine->SetVariable("thresholding_method", "2");
+  engine->SetPageSegMode(tesseract::PSM_SPARSE_TEXT);
+  return engine;
+}
+
+// Engines are costly to make and not reentrant: each is lent to one sheet at a time.
+class Engines {
+ public:
+  // One engine on loan; it goes back whatever happens.
+  class Loan {
+   public:
+    explicit Loan(Engines& engines) : engines_(engines), engine_(engines.take()) {}
+    ~Loan() { engines_.give(std::move(engine_)); }
+    Loan(const Loan&) = delete;
+    Loan& operator=(const Loan&) = delete;
+    tesseract::TessBaseAPI& operator*() const { return *engine_; }
+
+   private:
+    Engines& engines_;
+    Engine engine_;
+  };
+
+ private:
+  Engine take() {
+    std::unique_lock lock(mutex_);
+    returned_.wait(lock, [&] { return !idle_.empty() || made_ < most_; });
+    if (!idle_.empty()) {
+      Engine engine = std::move(idle_.back());
+      idle_.pop_back();
+      return engine;
+    }
+    Engine engine = make_engine();  // under the lock: its set-up touches global state
+    ++made_;
+    return engine;
+  }
+
+  void give(Engine engine) {
+    const std::scoped_lock lock(mutex_);
+    idle_.push_back(std::move(engine));
+    returned_.notify_one();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable returned_;
+  std::vector<Engine> idle_;
+  size_t made_ = 0;
+  size_t most_ = std::clamp<size_t>(std::thread::hardware_concurrency(), 2, 8);
+};
+
+// The words of one sheet, in picture pixels.
+std::vector<Word> read_sheet(tesseract::TessBaseAPI& engine, const Sheet& sheet) {
+  engine.SetImage(sheet.ink.data, sheet.ink.cols, sheet.ink.rows, 1,
+                  static_cast<int>(sheet.ink.step));
+  engine.SetSourceResolution(300);
+  std::vector<Word> words;
+  if (engine.Recognize(nullptr) != 0) {
+    engine.Clear();
+    return words;
+  }
+  const std::unique_ptr<tesseract::ResultIterator> it(engine.GetIterator());
+  int line = -1;
+  int block = -1;
+  if (it != nullptr && !it->Empty(tesseract::RIL_WORD)) {
+    do {
+      if (it->IsAtBeginningOf(tesseract::RIL_BLOCK)) ++block;
+      if (it->IsAtBeginningOf(tesseract::RIL_TEXTLINE)) ++line;
+      const std::unique_ptr<char[]> text(it->GetUTF8Text(tesseract::RIL_WORD));
+      int x0 = 0;
+      int y0 = 0;
+      int x1 = 0;
+      int y1 = 0;
+      if (text == nullptr || !it->BoundingBox(tesseract::RIL_WORD, &x0, &y0, &x1, &y1)) continue;
+      Word word;
+      word.text = text.get();
+      if (word.text.find_first_not_of(" \t\r\n") == std::string::npos) continue;
+      word.box = {
+          static_cast<float>(x0) / sheet.scale, static_cast<float>(y0) / sheet.scale + sheet.top,
+          static_cast<float>(x1) / sheet.scale, static_cast<float>(y1) / sheet.scale + sheet.top};
+      const float middle = 0.5F * (word.box.y0 + word.box.y1);
+      if (middle < sheet.from || middle >= sheet.to) continue;
+      word.confidence = std::clamp(it->Confidence(tesseract::RIL_WORD) / 100, 0.0F, 1.0F);
+      word.line = line;
+      word.block = block;
+      words.push_back(std::move(word));
+    } while (it->Next(tesseract::RIL_WORD));
+  }
+  engine.Clear();
+  return words;
+}
+
+class Tesseract : public WordSource {
+ public:
+  // One thread a sheet: recognition takes nearly all the time and the sheets are independent.
+  std::vector<Word> read(const Picture& picture) const override {
+    const std::vector<Sheet> sheets = sheets_of(picture);
+    std::vector<std::vector<Word>> found(sheets.size());
+    std::vector<std::exception_ptr> failed(sheets.size());
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < sheets.size(); ++i) {
+      threads.emplace_back([&, i] {
+        try {
+          keep_openmp_serial();
+          const Engines::Loan engine(engines_);
+          found[i] = read_sheet(*engine, sheets[i]);
+        } catch (...) {
+          failed[i] = std::current_exception();
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (const std::exception_ptr& failure : failed) {
+      if (failure) std::rethrow_exception(failure);
+    }
+    return join(found, picture);
+  }
+
+ private:
+  // Lines and blocks are numbered through; boxes end at the picture's edge.
+  static std::vector<Word> join(std::vector<std::vector<Word>>& found, const Picture& picture) {
+    const Box all{0, 0, static_cast<float>(picture.width()), static_cast<float>(picture.height())};
+    std::vector<Word> words;
+    int line = 0;
+    int block = 0;
+    for (std::vector<Word>& part : found) {
+      int lines = 0;
+      int blocks = 0;
+      for (Word& word : part) {
+        lines = std::max(lines, word.line + 1);
+        blocks = std::max(blocks, word.block + 1);
+        word.line += line;
+        word.block += block;
+        word.box = intersect(word.box, all);
+        if (word.box.area() > 0) words.push_back(std::move(word));
+      }
+      line += lines;
+      block += blocks;
+    }
+    return words;
+  }
+
+  mutable Engines engines_;
+};
+
+}  // namespace
+
+std::shared_ptr<const WordSource> tesseract() {
+  static const std::shared_ptr<const WordSource> source =
+      remembering(std::make_shared<Tesseract>(), kRemembered);
+  return source;
+}
+
+}  // namespace arrcoc::media

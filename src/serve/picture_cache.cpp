@@ -1,0 +1,51 @@
+#include "serve/picture_cache.h"
+
+namespace arrcoc::serving {
+
+std::shared_future<SeenRef> PictureCache::find(const std::string& key,
+                                               std::promise<SeenRef>& promise, bool& fresh) {
+  const std::scoped_lock lock(mutex_);
+  fresh = false;
+  if (const auto known = index_.find(key); known != index_.end()) {
+    entries_.splice(entries_.begin(), entries_, known->second);
+    return known->second->seen;
+  }
+  fresh = true;
+  entries_.push_front({key, promise.get_future().share(), 0});
+  index_[key] = entries_.begin();
+  return entries_.front().seen;
+}
+
+void PictureCache::settle(const std::string& key, std::promise<SeenRef>& promise, SeenRef seen,
+                          std::exception_ptr problem) {
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto entry = index_.find(key)->second;
+    if (problem) {
+      entries_.erase(entry);
+      index_.erase(key);
+    } else {
+      bytes_ += entry->bytes = seen->bytes;
+      // Entries that are still being read have no size yet and stay.
+      for (auto last = entries_.end(); bytes_ > max_bytes_ && last != entries_.begin();) {
+        --last;
+        if (last->bytes == 0) continue;
+        bytes_ -= last->bytes;
+        index_.erase(last->key);
+        last = entries_.erase(last);
+      }
+    }
+  }
+  if (problem) {
+    promise.set_exception(problem);
+  } else {
+    promise.set_value(std::move(seen));
+  }
+}
+
+int64_t PictureCache::bytes() const {
+  const std::scoped_lock lock(mutex_);
+  return bytes_;
+}
+
+}  // namespace arrcoc::serving

@@ -1,0 +1,306 @@
+// Routes, keys, headers, start and stop.
+#include <atomic>
+#include <future>
+#include <thread>
+
+#include "serve/api_error.h"
+#include "serve/encoding.h"
+#include "serve/http.h"
+#include "serve/option_fields.h"
+#include "serve/page.h"
+#include "serve/routes.h"
+#include "serve/service.h"
+
+namespace arrcoc::serving {
+
+namespace {
+
+constexpr const char* kPolicy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+void refuse(httplib::Response& response, const ApiError& error) {
+  response.status = error.status();
+  response.set_content(error.body(), "application/json");
+  if (error.status() == 429 || error.status() == 503) response.set_header("Retry-After", "1");
+  if (error.status() == 401) response.set_header("WWW-Authenticate", "Bearer");
+}
+
+bool is_loopback(const std::string& host) {
+  return host == "127.0.0.1" || host == "localhost" || host == "::1" || host == "[::1]";
+}
+
+std::string without_port(const std::string& host) {
+  const size_t colon = host.rfind(':');
+  const bool port = colon != std::string::npos && host.find(']', colon) == std::string::npos &&
+                    (host[0] == '[' || host.find(':') == colon);
+  return port ? host.substr(0, colon) : host;
+}
+
+}  // namespace
+
+const std::vector<Route>& routes() {
+  static const std::vector<Route> all = {
+      {"GET", "/", false},
+      {"GET", "/page.css", false},
+      {"GET", "/page.js", false},
+      {"GET", "/openapi.json", false},
+      {"GET", "/health", false},
+      {"GET", "/metrics", true},
+      {"GET", "/v1/models", true},
+      {"POST", "/v1/chat/completions", true},
+      {"POST", "/v1/chat/completions/input_tokens", true},
+      {"POST", "/v1/relevance", true},
+      {"POST", "/v1/feedback", true},
+  };
+  return all;
+}
+
+struct Server::State {
+  Options options;
+  Log log;
+  Metrics metrics;
+  std::unique_ptr<Service> service;
+  std::unique_ptr<HttpServer> http;
+  std::thread listener, loader;
+  std::atomic<int> running{0};  // requests
+  std::promise<void> loaded;
+  std::shared_future<void> ready = loaded.get_future().share();
+  int port = 0;
+  bool started = false;
+
+  void route();
+  void add_posts();
+  httplib::Server::HandlerResponse guard(const httplib::Request& request,
+                                         httplib::Response& response);
+  bool allowed(const httplib::Request& request) const;
+  std::string read_body(const httplib::Request& request, const httplib::ContentReader& reader);
+  void done(const httplib::Request& request, const httplib::Response& response);
+};
+
+bool Server::State::allowed(const httplib::Request& request) const {
+  if (options.api_key.empty()) return true;
+  const std::string given = request.get_header_value("Authorization");
+  const bool bearer = given.rfind("Bearer ", 0) == 0;
+  return equal_secret(bearer ? given.substr(7) : "", options.api_key) && bearer;
+}
+
+// Before the body is read: unknown paths, wrong methods, missing keys. Whoever is refused here has
+// an unread body, so the connection ends.
+httplib::Server::HandlerResponse Server::State::guard(const httplib::Request& request,
+                                                      httplib::Response& response) {
+  connection().close_after = true;
+  try {
+    // A page of a stranger whose name was bent to 127.0.0.1 must not use a server without a key.
+    const std::string host = without_port(request.get_header_value("Host"));
+    if (options.api_key.empty() && is_loopback(options.host) && !host.empty() && !is_loopback(host))
+      throw ApiError(403, "forbidden", "this server answers on the loopback address only");
+    const Route* found = nullptr;
+    std::string methods;
+    const std::string method = request.method == "HEAD" ? "GET" : request.method;
+    for (const Route& route : routes()) {
+      if (request.path != route.path) continue;
+      methods += (methods.empty() ? "" : ", ") + std::string(route.method);
+      if (method == route.method) found = &route;
+    }
+    if (found == nullptr && !methods.empty()) {
+      response.set_header("Allow", methods);
+      throw ApiError(405, "method_not_allowed", "use " + methods + " here");
+    }
+    if (found == nullptr) throw ApiError(404, "not_found", "there is nothing at this path");
+    if (found->key && !allowed(request))
+      throw ApiError(401, "invalid_api_key", "a valid key is needed: Authorization: Bearer KEY");
+  } catch (const ApiError& e) {
+    refuse(response, e);
+    response.set_header("Connection", "close");
+    return httplib::Server::HandlerResponse::Handled;
+  }
+  // A GET with a body is nothing that a client does.
+  connection().close_after = request.method != "POST" && (request.has_header("Content-Length") ||
+                                                          request.has_header("Transfer-Encoding"));
+  return httplib::Server::HandlerResponse::Unhandled;
+}
+
+std::string Server::State::read_body(const httplib::Request& request,
+                                     const httplib::ContentReader& reader) {
+  connection().close_after = true;
+  const std::string type = request.get_header_value("Content-Type");
+  if (type.rfind("application/json", 0) != 0)
+    throw ApiError(415, "unsupported_media_type", "send Content-Type: application/json");
+  const auto most = static_cast<size_t>(options.max_body_mb * (1 << 20));
+  const ApiError large(413, "body_too_large",
+                       "the request is larger than " + json(options.max_body_mb).dump() + " MB");
+  if (request.has_header("Content-Length")) {
+    const std::string length = request.get_header_value("Content-Length");
+    if (length.empty() || length.find_first_not_of("0123456789") != std::string::npos)
+      throw ApiError(400, "invalid_request", "Content-Length is no number");
+    if (length.size() > 12 || std::stoull(length) > most) throw large;
+  }
+  std::string body;
+  bool over = false;
+  // Counts after decompression: a small gzip may be a large body.
+  const bool whole = reader([&](const char* data, size_t size) {
+    over = body.size() + size > most;
+    if (!over) body.append(data, size);
+    return !over;
+  });
+  if (over) throw large;
+  if (!whole) throw ApiError(408, "request_timeout", "the request did not arrive in time");
+  connection().close_after = false;
+  return body;
+}
+
+void Server::State::add_posts() {
+  using Handler =
+      std::function<void(const httplib::Request&, const std::string&, httplib::Response&)>;
+  const auto post = [this](const char* path, Handler handler) {
+    http->Post(path, [this, handler](const httplib::Request& request, httplib::Response& response,
+                                     const httplib::ContentReader& reader) {
+      try {
+        const std::string body = read_body(request, reader);
+        ++running;
+        connection().held = std::shared_ptr<void>(nullptr, [this](void*) { --running; });
+        handler(request, body, response);
+      } catch (...) {
+        const ApiError problem = api_error(std::current_exception());
+        metrics.count("arrcoc_failures_total", label("code", problem.code()));
+        refuse(response, problem);
+        if (connection().close_after) response.set_header("Connection", "close");
+      }
+    });
+  };
+  post("/v1/chat/completions", [this](const auto& request, const auto& body, auto& response) {
+    service->chat(request, body, response);
+  });
+  post("/v1/chat/completions/input_tokens", [this](const auto&, const auto& body, auto& response) {
+    service->count_tokens(body, response);
+  });
+  post("/v1/relevance", [this](const auto&, const auto& body, auto& response) {
+    service->relevance(body, response);
+  });
+  post("/v1/feedback", [this](const auto&, const auto& body, auto& response) {
+    service->feedback(body, response);
+  });
+}
+
+void Server::State::route() {
+  http->set_default_headers({{"Content-Security-Policy", kPolicy},
+                             {"X-Content-Type-Options", "nosniff"},
+                             {"X-Frame-Options", "DENY"},
+                             {"Referrer-Policy", "no-referrer"},
+                             {"Cross-Origin-Opener-Policy", "same-origin"},
+                             {"Cross-Origin-Resource-Policy", "same-origin"},
+                             {"Cache-Control", "no-store"}});
+  http->set_pre_routing_handler(
+      [this](const auto& request, auto& response) { return guard(request, response); });
+  http->set_logger([this](const auto& request, const auto& response) { done(request, response); });
+  http->set_exception_handler([](const auto&, auto& response, std::exception_ptr problem) {
+    refuse(response, api_error(problem));
+  });
+  // What httplib itself refuses (bad request lines, long headers) gets the same form.
+  http->set_error_handler([](const httplib::Request&, httplib::Response& response) {
+    if (!response.body.empty()) return;
+    refuse(response, ApiError(response.status, "bad_request", "the request could not be read"));
+    connection().close_after = true;
+  });
+  for (const PageFile& file : page_files())
+    http->Get(file.path, [&file](const auto&, auto& response) {
+      response.set_content(reinterpret_cast<const char*>(file.data), file.size, file.type);
+    });
+  http->Get("/health", [this](const auto&, auto& response) {
+    const std::string state = service->state();
+    if (state != "ok") response.status = 503;
+    response.set_content(ordered_json({{"status", state}}).dump(), "application/json");
+  });
+  http->Get("/metrics", [this](const auto&, auto& response) {
+    metrics.set("arrcoc_connections", http->open());
+    metrics.set("arrcoc_requests_running", running);
+    response.set_content(service->metrics_text(), "text/plain; version=0.0.4; charset=utf-8");
+  });
+  http->Get("/v1/models", [this](const auto& request, auto& response) {
+    try {
+      service->models(request, response);
+    } catch (...) {
+      refuse(response, api_error(std::current_exception()));
+    }
+  });
+  add_posts();
+}
+
+void Server::State::done(const httplib::Request& request, const httplib::Response& response) {
+  std::string path = "other";
+  for (const Route& route : routes())
+    if (request.path == route.path) path = route.path;
+  metrics.count("arrcoc_requests_total",
+                label("path", path) + "," + label("status", std::to_string(response.status)));
+  if (!log || path == "/health" || path == "/metrics") return;
+  const double spent =
+      std::chrono::duration<double, std::milli>(Clock::now() - connection().start).count();
+  log(dump({{"level", "info"},
+            {"event", "request"},
+            {"method", request.method.substr(0, 16)},
+            {"path", path},
+            {"status", response.status},
+            {"milliseconds", std::round(spent)},
+            {"client", request.remote_addr}}));
+}
+
+Server::Server(Options options, Log log) : state_(std::make_unique<State>()) {
+  check(options);
+  state_->options = std::move(options);
+  state_->log = std::move(log);
+}
+
+Server::~Server() { stop(); }
+
+int Server::port() const { return state_->port; }
+
+void Server::start() {
+  State& s = *state_;
+  s.service = std::make_unique<Service>(s.options, s.metrics, s.log);
+  HttpLimits limits;
+  limits.connections = s.options.connections;
+  limits.read_seconds = s.options.read_seconds;
+  limits.idle_seconds = s.options.idle_seconds;
+  s.http = std::make_unique<HttpServer>(limits);
+  s.route();
+  const std::string where = s.options.host + ":" + std::to_string(s.options.port);
+  if (s.options.port == 0) {
+    s.port = s.http->bind_to_any_port(s.options.host);
+  } else {
+    s.port = s.http->bind_to_port(s.options.host, s.options.port) ? s.options.port : -1;
+  }
+  if (s.port <= 0)
+    throw Error(ErrorCode::io, "cannot listen on " + where + ": address in use or not ours");
+  s.started = true;
+  s.listener = std::thread([&s] { s.http->listen_after_bind(); });
+  s.loader = std::thread([&s] {
+    try {
+      s.service->load();
+      s.loaded.set_value();
+    } catch (...) {
+      s.service->fail();
+      s.loaded.set_exception(std::current_exception());
+    }
+  });
+  while (!s.http->is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+void Server::wait_ready() { state_->ready.get(); }
+
+void Server::stop() {
+  State& s = *state_;
+  if (!s.started) return;
+  s.started = false;
+  s.service->drain();
+  s.http->drain();
+  s.http->stop();
+  s.loader.join();
+  const auto patience = std::chrono::duration<double>(s.options.shutdown_seconds);
+  auto finished = std::async(std::launch::async, [&s] { s.listener.join(); });
+  if (finished.wait_for(patience) != std::future_status::ready) s.service->abort();
+  finished.wait();
+  s.service->stop();
+}
+
+}  // namespace arrcoc::serving
