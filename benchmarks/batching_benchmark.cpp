@@ -5,13 +5,13 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <ctime>
 #include <functional>
 
+#include "arrcoc/allocate.h"
 #include "arrcoc/media.h"
-#include "arrcoc/realize.h"
-#include "models/tiny/tiny.h"
+#include "arrcoc/tokens.h"
 #include "lab/measure/cost.h"
+#include "models/tiny/tiny.h"
 #include "serve/engine.h"
 
 namespace {
@@ -21,18 +21,9 @@ using namespace arrcoc;
 constexpr int kRepeats = 3;
 
 double processor_milliseconds(const std::function<void()>& work) {
-  const auto now = [] {
-    timespec t{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return 1e3 * static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_nsec);
-  };
-  double best = 1e30;
-  for (int i = 0; i < kRepeats; ++i) {
-    const double start = now();
-    work();
-    best = std::min(best, now() - start);
-  }
-  return best;
+  measuring::Timing timing;
+  for (int i = 0; i < kRepeats; ++i) timing.time(work);
+  return *std::min_element(timing.cpu.begin(), timing.cpu.end());
 }
 
 struct Desk {
@@ -54,10 +45,10 @@ struct Desk {
   }
   TokenSequence cut(const std::string& question, int tokens) const {
     Relevance relevance;
-    relevance.map = model->look(*page, question).relevance;
-    const Budget budget{tokens, "given"};
-    return cutting::realize(
-        *pyramid, allocating::allocate(relevance, pyramid->geometry(), budget, "quadtree"));
+    relevance.map = model->look(*page, {question})[0].relevance;
+    const Budget budget{tokens, "", "given"};
+    return cutting::cut(*pyramid,
+                        allocating::allocate(relevance, pyramid->geometry(), budget, "quadtree"));
   }
 };
 
@@ -78,7 +69,7 @@ double peak_gflops() {
 
 void report(benchmark::State& state, double alone, double together, int64_t count,
             const std::function<void()>& work) {
-  const answering::FlopCounter counter;
+  const measuring::FlopCounter counter;
   work();
   state.counters["gflop_each"] = 1e-9 * counter.flops() / static_cast<double>(count);
   state.counters["share_of_peak"] = 1e-6 * counter.flops() / together / peak_gflops();
@@ -94,11 +85,9 @@ void RatioOfLookingTogether(benchmark::State& state) {
   const std::vector<std::string> some(d.questions.begin(), d.questions.begin() + state.range(0));
   for (auto _ : state) {
     const double alone = processor_milliseconds([&] {
-      for (size_t i = 0; i < count; ++i) d.model->look(*d.page, some[i]);
+      for (size_t i = 0; i < count; ++i) d.model->look(*d.page, {some[i]});
     });
-    const at::Tensor frame = frame_of(d.picture, 1024);
-    const auto work = [&] { d.model->look(d.picture, frame, some); };
-    work();  // the page is remembered from here on
+    const auto work = [&] { d.model->look(*d.page, some); };
     report(state, alone, processor_milliseconds(work), state.range(0), work);
   }
 }
@@ -108,14 +97,14 @@ void RatioOfAnsweringTogether(benchmark::State& state) {
   const Desk& d = desk();
   const auto count = static_cast<size_t>(state.range(0));
   std::vector<TokenSequence> cuts;
-  std::vector<tiny::Reading> readings;
+  std::vector<tiny::TokenReading> readings;
   for (size_t i = 0; i < count; ++i)
     cuts.push_back(d.cut(d.questions[i], static_cast<int>(state.range(1))));
   for (size_t i = 0; i < count; ++i)
     readings.push_back({&cuts[i], d.pyramid->geometry(), d.questions[i]});
   for (auto _ : state) {
     const double alone = processor_milliseconds([&] {
-      for (const tiny::Reading& reading : readings) d.model->answer({reading});
+      for (const tiny::TokenReading& reading : readings) d.model->answer({reading});
     });
     const auto work = [&] { d.model->answer(readings); };
     report(state, alone, processor_milliseconds(work), state.range(0), work);

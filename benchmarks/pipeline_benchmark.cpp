@@ -8,20 +8,20 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
-#include <functional>
 #include <map>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #include <thread>
 
+#include "arrcoc/ask.h"
 #include "arrcoc/media.h"
-#include "arrcoc/realize.h"
+#include "lab/measure/cost.h"
 
 namespace {
 
 using namespace arrcoc;
+using measuring::median;
 
 // Soft shading, objects and lines of text: an ordinary picture, not noise and not a blank.
 std::vector<uint8_t> jpeg(int width, int height) {
@@ -51,19 +51,6 @@ std::vector<uint8_t> jpeg(int width, int height) {
   return bytes;
 }
 
-double milliseconds(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-      .count();
-}
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<long>(values.size() / 2),
-                   values.end());
-  return values[values.size() / 2];
-}
-
 // libtorch asks for physical cores, of which some virtual machines admit to one.
 void use_all_cores() {
   if (std::getenv("OMP_NUM_THREADS") == nullptr) {
@@ -72,27 +59,31 @@ void use_all_cores() {
 }
 
 void ratio(benchmark::State& state, const std::string& policy_name, int width, int height) {
-  media::install();
+  media::register_strategies();
   use_all_cores();
   const std::vector<uint8_t> bytes = jpeg(width, height);
-  const Options options = policy(policy_name);
+  AskOptions options = policy(policy_name);
+  options.budget = "balanced";
+  const std::shared_ptr<const Looker> looker = make_looker(options.look);
   const std::string question = "What is the red total at the top?";
-  std::vector<double> decode;
-  std::vector<double> whole;
+  measuring::Timing decode, whole;
   std::map<std::string, std::vector<double>> stages;
   for (auto _ : state) {
-    decode.push_back(milliseconds([&] { benchmark::DoNotOptimize(media::decode(bytes)); }));
-    whole.push_back(milliseconds([&] {
-      const Realization r = realize(media::decode(bytes), question, options);
-      for (const Stage& s : r.stages) stages[s.name].push_back(s.milliseconds);
-    }));
+    decode.time([&] { benchmark::DoNotOptimize(media::decode(bytes)); });
+    whole.time([&] {
+      const auto seen = see(media::decode(bytes), looker, options);
+      Asking asking({seen}, nullptr, question, options);
+      asking.spent("seeing", seen->milliseconds);
+      asking.next();
+      for (const Stage& s : asking.finish().stages) stages[s.name].push_back(s.milliseconds);
+    });
   }
-  state.counters["decode_ms"] = median(decode);
-  state.counters["pipeline_ms"] = median(whole);
-  state.counters["times_decoding"] = median(whole) / median(decode);
-  state.counters["attending_percent"] = 100 * median(stages["attending"]) / median(whole);
+  state.counters["decode_ms"] = median(decode.wall);
+  state.counters["pipeline_ms"] = median(whole.wall);
+  state.counters["times_decoding"] = median(whole.wall) / median(decode.wall);
+  state.counters["allocating_percent"] = 100 * median(stages["allocating"]) / median(whole.wall);
   for (const auto& [name, times] : stages) state.counters[name + "_ms"] = median(times);
-  state.counters["us_per_kpx"] = 1e3 * median(whole) / (width * 1e-3 * height);
+  state.counters["us_per_kpx"] = 1e3 * median(whole.wall) / (width * 1e-3 * height);
 }
 
 void Ratio_compact_1024(benchmark::State& state) { ratio(state, "lexical", 1024, 1024); }

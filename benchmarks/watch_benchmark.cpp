@@ -6,16 +6,15 @@
 #include <ATen/Parallel.h>
 #include <benchmark/benchmark.h>
 
-#include <chrono>
 #include <filesystem>
 
-#include "models/tiny/tiny.h"
-#include "arrcoc/video.h"
+#include "arrcoc/ask.h"
+#include "arrcoc/media.h"
+#include "base/stopwatch.h"
 
 namespace {
 
 using namespace arrcoc;
-using Seconds = std::chrono::duration<double>;
 
 // Two hundred frames: a structured ground, a slow pan and a thing that crosses.
 std::string film() {
@@ -41,43 +40,43 @@ std::string film() {
 
 void watch(benchmark::State& state, const std::string& policy_name) {
   at::set_num_threads(2);
-  media::install();
-  tiny::install(std::string(ARRCOC_SOURCE_DIR) + "/models/tiny");
-  tiny::installed();  // reading the weights is not allocation
+  media::register_strategies();
+  const auto bundle = load_bundle(std::string(ARRCOC_SOURCE_DIR) + "/models/tiny");
   const std::string path = film();
-  Options look = policy(policy_name);
-  look.canvas = 1024;
-  look.frame = 416;  // as `arrcoc watch` does
-  double waiting = 0, allocating = 0, alone = 0;
+  AskOptions options = policy(policy_name);
+  options.canvas = 1024;
+  options.look.frame = 416;  // as `arrcoc watch` does
+  const auto looker = make_looker(options.look, bundle->looker);
+  const Query question = parse_query("the thing that moves");
+  double waiting = 0, allocating = 0, alone = 0;  // milliseconds
   int frames = 0;
-  const auto now = [] { return std::chrono::steady_clock::now(); };
   for (auto _ : state) {
     {
-      const auto start = now();
+      Stopwatch watch;
       media::Video video = media::Video::open(path);
       while (video.read()) {
       }
-      alone += Seconds(now() - start).count();
+      alone += watch.lap();
     }
     media::Video video = media::Video::open(path);
-    filming::Realizer realizer(filming::defaults(), media::dis_flow(), media::slic_segments());
+    filming::Follower follower(filming::defaults(bundle->film), media::dis_flow(),
+                               media::slic_segments());
+    Stopwatch watch;
     while (true) {
-      const auto start = now();
       const auto frame = video.read();
-      const auto decoded = now();
-      waiting += Seconds(decoded - start).count();
+      waiting += watch.lap();
       if (!frame) break;
-      benchmark::DoNotOptimize(realizer.step(
-          frame->thumb(), filming::geometry_of(frame->width(), frame->height(), look),
-          [&] { return filming::look_at(frame->picture(), "the thing that moves", look); }));
-      allocating += Seconds(now() - decoded).count();
+      benchmark::DoNotOptimize(
+          follower.step(frame->thumb(), geometry_of(frame->width(), frame->height(), options),
+                        [&] { return filming::look_at(*looker, frame->picture(), question); }));
+      allocating += watch.lap();
       ++frames;
     }
   }
   std::filesystem::remove(path);
-  state.counters["decode_ms"] = 1e3 * alone / frames;
-  state.counters["waiting_ms"] = 1e3 * waiting / frames;
-  state.counters["allocate_ms"] = 1e3 * allocating / frames;
+  state.counters["decode_ms"] = alone / frames;
+  state.counters["waiting_ms"] = waiting / frames;
+  state.counters["allocate_ms"] = allocating / frames;
   state.counters["times_decoding"] = allocating / alone;
 }
 

@@ -2,7 +2,7 @@
 # offers arrcoc::core and, where built, arrcoc::models, arrcoc::media, ...
 include(CMakePackageConfigHelpers)
 get_property(targets GLOBAL PROPERTY ARRCOC_TARGETS)
-list(REMOVE_ITEM targets arrcoc_cli)
+list(REMOVE_ITEM targets arrcoc_cli arrcoc_lab_cli)
 install(TARGETS ${targets} EXPORT arrcoc ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/arrcoc ${CMAKE_BINARY_DIR}/generated/arrcoc
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")

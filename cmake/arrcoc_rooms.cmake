@@ -1,9 +1,9 @@
-# arrcoc_room(NAME FOLDERS a b/c ... [LINK targets...] [PRECOMPILE header] [REQUIRED])
-# A static library arrcoc_NAME from src/a/*.cpp src/b/c/*.cpp ...; an interface library when those
+# arrcoc_room(NAME FOLDERS src/a lab/b ... [LINK targets...] [PRECOMPILE header] [REQUIRED])
+# A static library arrcoc_NAME from src/a/*.cpp lab/b/*.cpp ...; an interface library when those
 # folders hold no sources. Dependencies that are not targets of this build are left out.
 function(arrcoc_room name)
-  cmake_parse_arguments(ROOM "REQUIRED" "PRECOMPILE" "FOLDERS;SOURCES;LINK" ${ARGN})
-  set(sources ${ROOM_SOURCES})
+  cmake_parse_arguments(ROOM "REQUIRED" "PRECOMPILE" "FOLDERS;LINK" ${ARGN})
+  set(sources "")
   foreach(folder IN LISTS ROOM_FOLDERS)
     file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
     list(APPEND sources ${found})
@@ -18,7 +18,10 @@ function(arrcoc_room name)
   if(sources)
     add_library(${target} STATIC ${sources})
     set(scope PUBLIC)
-    target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})
+    target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/src)
+    if(ROOM_FOLDERS MATCHES "^lab/")  # the product never sees the lab
+      target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+    endif()
     target_compile_options(${target} PRIVATE -Wno-restrict -Wno-stringop-overflow -Wall -Wextra -Wno-unknown-pragmas -Wno-missing-field-initializers)
     if(ROOM_PRECOMPILE)
       target_precompile_headers(${target} PRIVATE ${ROOM_PRECOMPILE})
@@ -40,4 +43,17 @@ function(arrcoc_room name)
   add_library(arrcoc::${name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
   set_property(GLOBAL APPEND PROPERTY ARRCOC_TARGETS ${target})
+endfunction()
+
+# arrcoc_embed(TARGET FOLDER PREFIX HEADER LIST TYPE): compiles the files of a folder into a target;
+# see embed.cmake.
+function(arrcoc_embed target folder prefix header list type)
+  string(MAKE_C_IDENTIFIER ${folder} name)
+  set(out ${CMAKE_BINARY_DIR}/generated/embedded_${name}.cpp)
+  set(script ${CMAKE_CURRENT_SOURCE_DIR}/cmake/embed.cmake)
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*)
+  add_custom_command(OUTPUT ${out} DEPENDS ${files} ${script} VERBATIM
+    COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DFOLDER=${CMAKE_CURRENT_SOURCE_DIR}/${folder}
+      -DPREFIX=${prefix} -DHEADER=${header} -DLIST=${list} -DTYPE=${type} -P ${script})
+  target_sources(${target} PRIVATE ${out})
 endfunction()

@@ -3,10 +3,9 @@
 //   out.png
 #include <cstdio>
 
-#include "arrcoc/answering.h"
+#include "arrcoc/ask.h"
 #include "arrcoc/error.h"
 #include "arrcoc/media.h"
-#include "arrcoc/strip.h"
 
 int main(int argc, char** argv) {
   if (argc < 3) {
@@ -14,19 +13,18 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    arrcoc::media::install();
     const arrcoc::Picture picture = arrcoc::media::load(argv[1]);
-    const auto answerer = arrcoc::answering::Answerer::load();
-    arrcoc::answering::AskOptions options = arrcoc::answering::options_for("passes");
-    options.rules.passes = 3;
-    const arrcoc::answering::Reply reply = answerer->ask(picture, argv[2], options);
-    for (const arrcoc::esper::Pass& pass : reply.passes->passes)
-      std::printf("%-9s  %3d tokens  %.2f sure  %s\n", pass.manner.c_str(), pass.tokens,
-                  pass.confidence, pass.answer.c_str());
-    std::printf("%s (%d tokens in all; stopped: %s)\n", reply.answer.c_str(), reply.tokens,
-                reply.passes->stopped.c_str());
+    const arrcoc::Asker asker(arrcoc::load_bundle());
+    arrcoc::AskOptions options = arrcoc::policy("passes");
+    options.passes.passes = 3;
+    const arrcoc::Answer answer = asker.ask(picture, argv[2], options);
+    for (const arrcoc::Pass& pass : answer.from().passes)
+      std::printf("%-9s  %3ld tokens  %.2f sure  %s\n", to_string(pass.manner),
+                  static_cast<long>(pass.tokens), pass.confidence, pass.reply.text.c_str());
+    std::printf("%s (%ld tokens in all; stopped: %s)\n", answer.text.c_str(),
+                static_cast<long>(answer.tokens), to_string(answer.stop));
     if (argc > 3)
-      arrcoc::media::write_png(argv[3], arrcoc::media::draw_passes(picture, *reply.passes));
+      arrcoc::media::write_png(argv[3], arrcoc::media::draw_passes(picture, answer.from()));
   } catch (const arrcoc::Error& problem) {
     std::fprintf(stderr, "%s\n", problem.what());
     return 1;

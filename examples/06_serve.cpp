@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
   try {
     serving::Options options;
     options.port = 0;             // any free one
-    options.budget = "180";       // image tokens of requests that name no budget
+    options.budget = "180";       // image tokens of requests that name no budget; usually auto
     options.log = "examples.db";  // answers that people rate, for `arrcoc train --from-log`
     if (argc > 1) options.model = argv[1];
     serving::Server server(options, [](const std::string& line) { std::cerr << line << "\n"; });

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "lab/scenes/digest.h"
+#include "lab/scenes/draft.h"
 #include "lab/scenes/scenes.h"
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #include <stb/stb_image_write.h>

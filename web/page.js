@@ -7,7 +7,7 @@ const LEVELS = ['#d32f2f', '#f57c00', '#fbc02d', '#388e3c', '#1976d2', '#5e35b1'
 const state = {
   url: '',          // the picture as a data: URL
   image: null,      // and decoded
-  seen: null,       // what the server said about it: {leaves: [[...]], map, kept, native}
+  seen: null,       // what the server said about it: {leaves: [[...]], best, map, kept, native}
   id: '',           // of the last answer
   asking: null,     // stops the question that is being answered
 };
@@ -159,7 +159,7 @@ function drawResize(canvas, tokens) {
 
 function draw() {
   if (!state.image) return;
-  const leaves = state.seen ? state.seen.leaves[state.seen.leaves.length - 1] : null;
+  const leaves = state.seen ? state.seen.leaves[state.seen.best] : null;
   drawStage($('stage'), leaves, $('show-heat').checked, $('show-tree').checked);
   const how = $('compare').value;
   if (how === 'native' || !state.seen) {
@@ -223,34 +223,34 @@ async function events(reply, on) {
 
 function show(reply) {
   const extra = reply.arrcoc;
-  const picture = extra.pictures[extra.picture];
-  if (picture && picture.map) {
-    state.seen = {leaves: picture.leaves, map: picture.map, kept: picture.kept, native: picture.native};
+  const picture = extra.pictures[extra.picture - 1];
+  if (extra.map) {
+    state.seen = {leaves: extra.passes.map((pass) => pass.leaves), best: extra.best_pass - 1, map: extra.map,
+                  kept: picture.tokens, native: picture.native_tokens};
     $('homunculus').src = picture.homunculus;
     $('homunculus-box').hidden = false;
     const strip = $('strip');
     strip.replaceChildren();
-    picture.passes.forEach((pass, i) => {
+    extra.passes.forEach((pass, i) => {
       const item = document.createElement('li');
       const canvas = document.createElement('canvas');
       canvas.setAttribute('aria-label', `Look ${i + 1}`);
       const words = document.createElement('span');
-      const sure = (100 * pass.confidence).toFixed(0);
+      const sure = pass.confidence === undefined ? '' : `, ${(100 * pass.confidence).toFixed(0)} % sure`;
       const explored = pass.explore > 0 ? `, ${(100 * pass.explore).toFixed(0)} % curious` : '';
-      words.textContent = `${i + 1}: ${pass.answer || '(nothing)'}, ${sure} % sure, ${pass.tokens} tokens${explored}`;
-      if (i === picture.passes.length - 1 && i > 0) words.textContent += `; stopped: ${picture.stopped}`;
+      words.textContent = `${i + 1}: ${pass.answer || '(nothing)'}${sure}, ${pass.tokens} tokens${explored}`;
+      if (i === extra.passes.length - 1 && i > 0) words.textContent += `; stopped: ${extra.stopped}`;
       item.append(canvas, words);
       strip.append(item);
-      drawStage(canvas, picture.leaves[i], false, true);
+      drawStage(canvas, pass.leaves, false, true);
     });
     $('strip-box').hidden = false;
   }
-  if (extra.confidence !== undefined) {
-    const times = picture ? Object.entries(picture.milliseconds).map(([k, v]) => `${k} ${Math.round(v)} ms`) : [];
-    $('facts').textContent = `${(100 * extra.confidence).toFixed(0)} % sure${extra.unsure ? ' (unsure)' : ''}, `
-      + `${picture.kept} of ${picture.native} image tokens; ${times.join(', ')}`;
-  }
-  $('notes').textContent = ((picture && picture.fallbacks) || []).join('; ');
+  const times = Object.entries(extra.milliseconds).map(([k, v]) => `${k} ${Math.round(v)} ms`);
+  const sure = extra.confidence === undefined
+    ? '' : `${(100 * extra.confidence).toFixed(0)} % sure${extra.unsure ? ' (unsure)' : ''}, `;
+  $('facts').textContent = `${sure}${extra.tokens} of ${extra.native_tokens} image tokens; ${times.join(', ')}`;
+  $('notes').textContent = extra.fallbacks.join('; ');
   draw();
 }
 

@@ -29,10 +29,9 @@
 #include <string>
 #include <vector>
 
+#include "arrcoc/ask.h"
 #include "arrcoc/error.h"
 #include "models/hf/hf.h"
-#include "arrcoc/realize.h"
-#include "models/hf/golden.h"
 #include "models/hf/processor.h"
 #include "models/hf/vlm.h"
 
@@ -185,7 +184,8 @@ class Bench {
  public:
   explicit Bench(const Arguments& arguments)
       : arguments_(arguments), clock_(arguments.clock == "processor"), memory_(arguments.device) {
-    model_ = hf::HfModel::random(arguments.config, {arguments.device, arguments.dtype});
+    model_ = hf::HfModel::random(arguments.config,
+                                 {.device = arguments.device, .dtype = arguments.dtype});
     weights_ = memory_.now();
   }
 
@@ -195,19 +195,18 @@ class Bench {
     const Picture picture = scene(side);
     std::vector<ordered_json> rows;
     const hf::Features all = model_->encode_image(picture);
-    rows.push_back(measure("native", picture, {},
+    rows.push_back(measure(ReadMode::native, picture,
                            [&](const Allocation&) { return model_->encode_image(picture); }));
     rows.back()["from_pixels_ms"] = from_pixels(picture);
-    rows.push_back(measure("prune", picture, "quadtree", [&](const Allocation& a) {
+    rows.push_back(measure(ReadMode::prune, picture, [&](const Allocation& a) {
       return model_->select(model_->encode_image(picture), a);
     }));
-    rows.push_back(measure("patches", picture, "quadtree", [&](const Allocation& a) {
+    rows.push_back(measure(ReadMode::patches, picture, [&](const Allocation& a) {
       return model_->encode_patches(picture, a);
     }));
-    if (model_->zoom_refusal().empty()) {
-      rows.push_back(measure("zoom", picture, "zoom",
+    if (model_->zoom_refusal().empty())
+      rows.push_back(measure(ReadMode::zoom, picture,
                              [&](const Allocation& a) { return model_->encode_zoom(picture, a); }));
-    }
     for (ordered_json& row : rows) {
       row["size"] = side;
       row["native_tokens"] = all.native();
@@ -221,7 +220,7 @@ class Bench {
   }
 
  private:
-  using Look = std::function<hf::Features(const Allocation&)>;
+  using Encode = std::function<hf::Features(const Allocation&)>;
 
   // Each view between its marks, a few words before and a question's worth of words after.
   std::vector<int64_t> prompt(const hf::Features& features) const {
@@ -237,33 +236,42 @@ class Bench {
   }
 
   int64_t first_token(const hf::Features& features) const {
-    hf::GenerateOptions options;
-    options.max_new_tokens = 1;
-    return model_->generate(prompt(features), {features}, options).ids.front();
+    hf::GenerationSettings settings;
+    settings.max_new_tokens = 1;
+    return model_->generate(prompt(features), {features}, settings).ids.front();
   }
 
-  ordered_json measure(const char* mode, const Picture& picture, const std::string& allocator,
-                       const Look& look) {
+  // Tokens where salience is highest.
+  Allocation choose(const Picture& picture, ReadMode mode) const {
+    AskOptions options = policy("saliency");
+    options.allocate.token_pixels = model_->token_pixels();
+    const Query query = parse_query("What is written on the sign?");
+    const auto looker = make_looker(options.look);
+    const Look look = looker->look(*looker->see(picture), {&query, 1}).front();
+    const Budget budget{arguments_.budget, "", ""};
+    const Geometry geometry{picture.width(), picture.height(), 0};
+    if (mode != ReadMode::zoom)
+      return allocating::allocate(look.relevance, geometry, budget, "quadtree", options.allocate);
+    return allocating::allocate_views(look.relevance, geometry, budget, options.allocate,
+                                      [&](int width, int height) {
+                                        const auto [rows, cols] = model_->view_grid(width, height);
+                                        return rows * cols;
+                                      });
+  }
+
+  ordered_json measure(ReadMode mode, const Picture& picture, const Encode& encode) {
     Allocation allocation;
     double choosing = 0;
-    if (!allocator.empty()) {
-      Options options = policy("saliency");
-      options.allocator = allocator;
-      options.budget = std::to_string(arguments_.budget);
-      options.allocate.token_pixels = model_->token_pixels();
-      const auto choose = [&] {
-        allocation = realize(picture, "What is written on the sign?", options).allocation;
-      };
-      choosing = clock_.median(choose, 5);
-    }
+    if (mode != ReadMode::native)
+      choosing = clock_.median([&] { allocation = choose(picture, mode); }, 5);
     int64_t tokens = 0;
     const auto work = [&] {
-      const hf::Features features = look(allocation);
+      const hf::Features features = encode(allocation);
       tokens = features.size();
       first_token(features);
     };
     ordered_json row;
-    row["mode"] = mode;
+    row["mode"] = to_string(mode);
     row["first_token_ms"] = clock_.median(work, arguments_.repeats);
     row["choose_ms"] = choosing;
     row["tokens"] = tokens;
@@ -342,8 +350,8 @@ bool check(const Arguments& arguments) {
   for (const char* family :
        {"clip", "siglip", "sam", "llava", "qwen2_vl", "qwen2_5_vl", "qwen3_vl", "ovis2"}) {
     const std::string folder = arguments.check + "/" + family;
-    for (const hf::TensorCheck& one :
-         hf::check_golden_on(folder, folder + "/golden.safetensors", arguments.device)) {
+    for (const TensorCheck& one :
+         check_golden(folder, folder + "/golden.safetensors", arguments.device)) {
       std::printf("%s  %-10s %-20s %.3g (allowed %.3g) %s\n", one.ok() ? "ok  " : "FAIL", family,
                   one.name.c_str(), one.difference, one.tolerance, one.problem.c_str());
       good = good && one.ok();

@@ -20,7 +20,8 @@
 #include "arrcoc/allocate.h"
 #include "arrcoc/map.h"
 #include "arrcoc/picture.h"
-#include "arrcoc/realize.h"
+#include "arrcoc/bundle.h"
+#include "arrcoc/look.h"
 
 namespace arrcoc::filming {
 
@@ -66,28 +67,21 @@ class SegmentSource {
   virtual Segments segments(const Thumb& thumb) = 0;
 };
 
-// The numbers that decide; `arrcoc clips --fit` tries others on generated clips.
-struct Tuning {
-  float decay = 0.71F;         // share of the map before
-  float renew = 1;             // of `decay`, on frames that were looked at closely
-  float boost = 0.17F;         // added, of what is left up to 1, where motion reaches `moving`
-  float mover = 0.5F;          // the same where the question asks for what moves
+// The numbers that decide: those that are fitted (FilmConstants, from a Bundle) and facts about
+// pictures.
+struct Tuning : FilmConstants {
   float moving = 0.2F;         // RGB distance / sqrt 3 that counts as motion in full
   float noise = 0.03F;         // and below this as none at all
   float history = 0.9F;        // fixation history F <- 0.9 F + 0.1 R
   float stay = 0.02F;          // smaller changes of a cell are flicker and are left out
-  float steady = 0.85F;        // least cosine of consecutive maps within a shot: change is gradual
-  float keep = 0.04F;          // added where the leaves in force are fine, so that they stay there
   float cut_motion = 0.5F;     // a pixel that changed this much ...
   float cut_share = 0.3F;      // ... and a share of pixels that makes a cut
   float cut_histogram = 0.3F;  // colours that must have been exchanged ...
   float cut_residual = 0.4F;   // ... and pixels that flow does not explain: also a cut
   float cut_colours = 0.2F;    // fewer will do ...
   float cut_light = 0.025F;    // ... where no change of light explains them
-  float unexplained = 0.12F;   // share of pixels not explained by flow that asks for a close look
   int refresh = 120;           // frames between close looks where nothing asks for one
   int refresh_segments = 30;   // frames between superpixels
-  float even = 0.5F;           // pull of every cell to the mean of its superpixel
   int close_looks = 8;         // close looks in a row that may be asked for; one more per `refresh`
 };
 
@@ -147,17 +141,17 @@ void favour(const Allocation& allocation, float lift, Map& map);
 float coherence(const Map& a, const Map& b);
 
 // Tokens for a film: how many, when. A frame is granted tokens when enough has changed where it
-// matters since the last frame that was; how much is enough grows as the purse runs dry.
-struct Means {
+// matters since the last frame that was; how much is enough grows as the bucket runs dry.
+struct Allowance {
   int most = 64;          // tokens that one frame may get
   double rate = 64;       // tokens a frame on average; less than `most` makes frames share
   int64_t total = 0;      // of the whole film; 0: no limit but the rate
   double novelty = 0.02;  // enough when rate == most
-  bool operator==(const Means&) const = default;
+  bool operator==(const Allowance&) const = default;
 };
-class Purse {
+class TokenBucket {
  public:
-  explicit Purse(const Means& means);
+  explicit TokenBucket(const Allowance& allowance);
   // The next frame. novelty >= 0: what changed where it matters; fresh: first frame or cut. Returns
   // the tokens it may use, 0 for "keep the leaves".
   int grant(double novelty, bool fresh);
@@ -166,34 +160,24 @@ class Purse {
   int64_t spent() const { return spent_; }
 
  private:
-  Means means_;
+  Allowance allowance_;
   double credit_;
   double pending_ = 0;
   int64_t spent_ = 0;
 };
 
-// The question's map for one frame: the pipeline up to balancing, without tokens.
-Map look_at(const Picture& picture, const std::string& question, const arrcoc::Options& options);
-// Where tokens lie for `options` (native or canvas), without any pixels: as pyramid_of would.
-Geometry geometry_of(int width, int height, const arrcoc::Options& options);
-Geometry geometry_of(const Picture& picture, const arrcoc::Options& options);
+// The question's map for one frame, stretched to [0,1]: the constants of films speak of such maps.
+Map look_at(const Looker& looker, const Picture& picture, const Query& question);
 
 struct Options {
   Tuning tuning;
   Interest interest;
-  Means means;
+  Allowance allowance;
   std::string allocator = "quadtree";
   AllocateOptions allocate;
 };
-// Options for films: native detail is worth as much as every other split, and the constants are
-// the installed ones where there are any.
-Options defaults();
-// Constants that `arrcoc clips --fit FILE` chose on generated clips (models/tiny/film.json): decay,
-// renew, boost, mover, even, keep, steady, unexplained, novelty. Error{bad_json} for unknown keys
-// and numbers that cannot be.
-Options constants_from_json(const std::string& text);
-std::string constants_json(const Options& options);
-void install_constants(const std::string& text);  // for defaults() from now on; "" takes them away
+// Options for films: native detail is worth as much as every other split.
+Options defaults(const FilmConstants& constants = {});
 
 struct Step {
   int64_t frame = 0;  // counted from 0
@@ -210,10 +194,10 @@ struct Step {
   std::vector<std::string> notes;
 };
 
-class Realizer {
+class Follower {
  public:
   // Without a flow source nothing is warped; without segments nothing is evened out.
-  Realizer(const Options& options, std::shared_ptr<FlowSource> flow,
+  Follower(const Options& options, std::shared_ptr<FlowSource> flow,
            std::shared_ptr<SegmentSource> segments = nullptr);
   // geometry: of the frame's tokens (native or canvas). look: the question's map for this very
   // frame, any grid over the whole frame; called only when a close look is due. A change of size
@@ -223,19 +207,19 @@ class Realizer {
   Step missing(const std::string& why);
 
   const Map& history() const { return history_; }  // fixation history
-  int64_t spent() const { return purse_.spent(); }
+  int64_t spent() const { return bucket_.spent(); }
   int64_t close_looks() const { return looks_; }
 
  private:
   bool wants_look(const Change& change, bool fresh);
   void even_out(const Thumb& thumb, bool looked);
   void blend(Step& out, const Map& before, const Drift& drift, const Map& lost, bool fresh);
-  void attend(Step& out, bool fresh);
+  void allocate(Step& out, bool fresh);
 
   Options options_;
   std::shared_ptr<FlowSource> flow_;
   std::shared_ptr<SegmentSource> segments_;
-  Purse purse_;
+  TokenBucket bucket_;
   std::deque<Thumb> recent_;  // latest first, at most eight
   Geometry geometry_;
   Map asked_;      // the question's map, carried along

@@ -31,6 +31,10 @@ Picture make_picture(at::Tensor rgb, std::string source = "");
 // `longest`. Never enlarges. h and w are at least 1.
 at::Tensor frame_of(const Picture& picture, int longest = 1024);
 
+// Zero-filled float tensor on the CPU whose pages come from the system at the first touch:
+// what is never written costs nothing, and what is written comes in large pages where there are.
+at::Tensor zero_pages(at::IntArrayRef sizes);
+
 // The picture resampled to exactly width x height: area mean when it shrinks, bilinear when it
 // grows.
 Picture resize(const Picture& picture, int width, int height);

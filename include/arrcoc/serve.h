@@ -14,9 +14,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "arrcoc/model.h"
+#include "arrcoc/registry.h"
 
 namespace arrcoc::serving {
 
@@ -27,19 +31,19 @@ struct Options {
   std::string host = "127.0.0.1";
   int port = 8080;      // 0: any free one, see Server::port
   std::string api_key;  // "": none needed
-  std::string tiny;     // folder of the bundled model; "": the one that find_model() gives
+  std::string tiny;     // folder of the bundled model; "": the one that find_bundle() gives
   // a Hugging Face model in this process; the bundled one only looks then
-  std::string model;                   // its folder; "": the bundled one answers
-  std::string mode;                    // prune, patches, zoom; "": zoom where it can, else prune
-  std::string relevance = "realizer";  // where maps come from, see hf::AskOptions
-  std::string relevance_model;         // folder of a CLIP or SigLIP model
+  std::string model;  // its folder; "": the bundled one answers
+  ReadMode mode = ReadMode::automatic;
+  RelevanceSource relevance = RelevanceSource::network;
+  std::string relevance_model;  // folder of a CLIP or SigLIP model
   std::string device = "cpu";
   std::string dtype;
   int max_new_tokens = 0;  // 0: as its generation_config.json says
-  // what requests get unless they say otherwise
-  std::string policy = "realizer";
-  std::string budget = "balanced";
-  double threshold = 0.5;  // below this confidence an answer is unsure: another pass is worth it
+  // what requests get unless they say otherwise; the same as in AskOptions
+  std::string policy = "realized";
+  std::string budget = "auto";
+  std::optional<double> threshold;  // below it an answer is unsure; none: the calibrated one
   // work
   int workers = 0;         // threads that compute; 0: one a core
   bool batching = true;    // answer several questions at once, and equal ones only once
@@ -69,11 +73,56 @@ struct Options {
   int upstream_retries = 2;  // after a failed connection or a 5xx, before anything was sent on
 };
 
-// Unknown keys, wrong types and impossible values are Error{bad_json, bad_argument}.
-Options options_from_json(const std::string& json);
+// Calls f(name, help, field&) for every field.
+template <class F>
+void visit_fields(Options& o, F&& f) {
+  f("host", "address to listen on", o.host);
+  f("port", "port to listen on; 0: any free one", o.port);
+  f("api_key", "clients must send it as Authorization: Bearer KEY", o.api_key);
+  f("tiny", "folder of the bundled model", o.tiny);
+  f("model", "folder of a Hugging Face model that answers instead of the bundled one", o.model);
+  f("mode", "of that model: prune, patches or zoom; auto: zoom if it can, else prune", o.mode);
+  f("relevance", "of that model, map from: network, clip, attention or combined", o.relevance);
+  f("relevance_model", "folder of a CLIP or SigLIP model", o.relevance_model);
+  f("device", "of that model: cpu, cuda or cuda:N", o.device);
+  f("dtype", "of that model: float32, bfloat16 or float16", o.dtype);
+  f("max_new_tokens", "of its answers, at most; 0: what its folder says", o.max_new_tokens);
+  f("policy", "policy of requests that name none", o.policy);
+  f("budget", "budget of requests that name none: a number, a level or a rule", o.budget);
+  f("threshold", "below this confidence an answer is unsure; calibrated unless given", o.threshold);
+  f("workers", "threads that compute; 0: one a core", o.workers);
+  f("batching", "answer several questions at once (true, false)", o.batching);
+  f("batch_tokens", "tokens of one batch", o.batch_tokens);
+  f("queue", "jobs that may wait before requests are refused", o.queue);
+  f("cache_mb", "megabytes of pictures already seen", o.cache_mb);
+  f("connections", "connections open at once", o.connections);
+  f("max_body_mb", "largest request body", o.max_body_mb);
+  f("max_megapixels", "largest picture", o.max_megapixels);
+  f("max_pictures", "pictures of one request", o.max_pictures);
+  f("request_seconds", "time for one answer", o.request_seconds);
+  f("read_seconds", "time for a request to arrive", o.read_seconds);
+  f("idle_seconds", "time between two requests of a connection", o.idle_seconds);
+  f("shutdown_seconds", "time for what runs when the server is stopped", o.shutdown_seconds);
+  f("file_root", "allow file:// pictures below this folder", o.file_root);
+  f("log", "example log, an SQLite file", o.log);
+  f("log_share", "share of requests that are logged", o.log_share);
+  f("log_days", "days that examples are kept; 0: for ever", o.log_days);
+  f("upstream", "proxy to this OpenAI-compatible server", o.upstream);
+  f("upstream_key", "key for the upstream", o.upstream_key);
+  f("upstream_family", "how the upstream counts picture tokens; auto: by model name",
+    o.upstream_family);
+  f("upstream_budgets", "PATTERN=BUDGET by model name", o.upstream_budgets);
+  f("upstream_seconds", "patience with a silent upstream", o.upstream_seconds);
+  f("upstream_retries", "tries after a failed one", o.upstream_retries);
+}
+
+// Sets the fields that the JSON object names. Error{bad_json} for unknown keys and wrong types.
+void apply_json(Options& options, const std::string& text);
 std::string to_json(const Options& options);  // keys are shown as "***"
-// Overrides every field that the environment names; `get` stands for getenv.
+// Sets every field that the environment names; `get` stands for getenv. Error{bad_json}.
 void apply_environment(Options& options, const std::function<const char*(const char*)>& get);
+// Error{bad_argument} naming the option that cannot be.
+void check(const Options& options);
 
 // How a family of models counts the tokens of a picture.
 struct Family {
@@ -111,6 +160,8 @@ class Server {
 
 // ---- The example log
 
+enum class Rating { none, up, down };
+
 struct Example {
   int64_t number = 0;
   std::string id;    // of the answer
@@ -118,9 +169,9 @@ struct Example {
   std::string model, question, answer, policy;
   double confidence = 0, milliseconds = 0;
   int64_t budget = 0, kept = 0, native = 0;
-  std::string allocation;        // JSON: leaves or crops of every picture
+  std::string allocation;        // JSON: the whole answer (arrcoc/json.h) without its maps
   std::vector<uint8_t> picture;  // PNG, longer side at most 256; empty when it was gone
-  std::string rating;            // up, down or ""
+  Rating rating = Rating::none;
   std::string comment;
 };
 
@@ -132,8 +183,9 @@ class ExampleLog {
   ~ExampleLog();
   void add(const Example& example);
   // False when there is no such id.
-  bool rate(const std::string& id, const std::string& rating, const std::string& comment);
-  std::vector<Example> list(int64_t limit, const std::string& rating = "") const;  // newest first
+  bool rate(const std::string& id, Rating rating, const std::string& comment);
+  // Newest first; rating: none, all of them.
+  std::vector<Example> list(int64_t limit, Rating rating = Rating::none) const;
   Example show(const std::string& id) const;  // Error{not_found}
   int64_t count() const;
   int64_t forget(double days);  // deletes older ones, returns how many
@@ -144,3 +196,11 @@ class ExampleLog {
 };
 
 }  // namespace arrcoc::serving
+
+template <>
+struct arrcoc::EnumNames<arrcoc::serving::Rating> {
+  using Rating = arrcoc::serving::Rating;
+  static constexpr const char* kWhat = "rating";
+  static constexpr std::pair<Rating, const char*> kNames[] = {
+      {Rating::none, ""}, {Rating::up, "up"}, {Rating::down, "down"}};
+};

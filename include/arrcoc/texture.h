@@ -49,10 +49,15 @@ const char* to_string(Channel channel);
 // colour: the compact set with every channel but red, green and blue at its mean over the picture,
 // to see what the others are good for.
 enum class ChannelSet { compact, full, colour };
+template <>
+struct EnumNames<ChannelSet> {
+  static constexpr const char* kWhat = "channel set";
+  static constexpr std::pair<ChannelSet, const char*> kNames[] = {
+      {ChannelSet::compact, "compact"}, {ChannelSet::compact, "13"}, {ChannelSet::full, "full"},
+      {ChannelSet::full, "40"},         {ChannelSet::colour, "rgb"}};
+};
 // The channels of a set, in array order.
 const std::vector<Channel>& channels_of(ChannelSet set);
-// "compact" / "13", "full" / "40" and "rgb"; Error{bad_argument} else.
-ChannelSet channel_set(const std::string& name);
 
 struct Texture {
   at::Tensor values;              // [C,h,w] float
@@ -64,6 +69,7 @@ struct Texture {
 
   bool has(Channel channel) const;
   at::Tensor of(Channel channel) const;  // [h,w]; Error{not_found} when absent
+  void put(Channel channel, const at::Tensor& plane);  // [h,w]: adds or replaces, on a copy
 };
 
 // Fills channels that pixels of one frame alone do not give (OpenCV, encoders, earlier frames or
@@ -107,6 +113,16 @@ at::Tensor luma(const at::Tensor& rgb);        // [B,3,h,w] -> [B,1,h,w]
 at::Tensor rgb_to_lab(const at::Tensor& rgb);  // [B,3,h,w] sRGB -> L/100, a/128, b/128
 at::Tensor area_pool(const at::Tensor& maps, int64_t rows, int64_t cols);  // exact area mean
 at::Tensor min_max(const at::Tensor& maps);  // per picture and channel, over the last two axes
+
+// CPU kernels for other rooms.
+// rgb [3,h,w] -> [rows,cols]: the largest Sobel magnitude of luma in each cell of `cell` pixels.
+at::Tensor peak_outlines_cpu(const at::Tensor& rgb, int64_t cell);
+// rgb [3,h,w] in [0,1] -> h x w bytes: luma, rounded to 0..255.
+void luma_bytes_cpu(const at::Tensor& rgb, uint8_t* out);
+namespace rows {
+// Sobel magnitude / 4 of one row from three padded ones: w + 2 values, the first and last repeated.
+void sizes(const float* up, const float* at, const float* down, int64_t w, float* out);
+}  // namespace rows
 
 }  // namespace texture
 }  // namespace arrcoc

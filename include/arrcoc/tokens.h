@@ -1,9 +1,11 @@
-// Realizing: chosen cells become token sequences that a model can take.
+// Tokens: chosen cells and rectangles are cut into patches that a model can take.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
+#include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "arrcoc/allocate.h"
@@ -40,9 +42,9 @@ struct PackedTokens {
 
 namespace cutting {
 
-// One gather per level that occurs.
-TokenSequence realize(const Pyramid& pyramid, const Allocation& allocation,
-                      TokenOrder order = TokenOrder::raster);
+// Leaves: one gather per level that occurs. Crops: each rectangle resampled and cut into patches.
+TokenSequence cut(const Pyramid& pyramid, const Allocation& allocation,
+                  TokenOrder order = TokenOrder::raster);
 
 // Pads to the longest sequence, or to `length` when given. Error{too_large} when a sequence is
 // longer than `length`: nothing is ever cut silently.
@@ -51,6 +53,22 @@ PackedTokens pack(const std::vector<TokenSequence>& sequences, int64_t length = 
 // Groups of indices with similar lengths, so that little is padded: sorted by length, each group
 // holds at most max_tokens tokens after padding (one sequence alone may be longer).
 std::vector<std::vector<size_t>> bucket(const std::vector<int64_t>& lengths, int64_t max_tokens);
+
+// The patches of one picture that were cut before; the next pass cuts only what is new. Not shared
+// by threads. The pyramid must outlive it.
+class PatchCache {
+ public:
+  explicit PatchCache(const Pyramid& pyramid) : pyramid_(&pyramid) {}
+  // As cutting::cut gives it, raster order. reused: leaves that were cut before.
+  TokenSequence cut(const Allocation& allocation, int& reused);
+
+ private:
+  using Key = std::tuple<int, int, int>;
+  TokenSequence assembled(const Allocation& allocation) const;
+
+  const Pyramid* pyramid_;
+  std::map<Key, at::Tensor> rows_;  // [3,24,24]: the patch with what lies around it
+};
 
 }  // namespace cutting
 }  // namespace arrcoc

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "lab/baselines/strategies.h"
+#include "lab/baselines/reducers.h"
 
 namespace arrcoc::reducing {
 

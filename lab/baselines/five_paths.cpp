@@ -9,7 +9,7 @@
 #include <map>
 #include <queue>
 
-#include "lab/baselines/strategies.h"
+#include "lab/baselines/reducers.h"
 
 namespace arrcoc::reducing {
 namespace {

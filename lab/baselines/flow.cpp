@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/tiny/reducer.h"
+#include "lab/baselines/reducers.h"
 
 namespace arrcoc::reducing {
 

@@ -5,14 +5,12 @@
 // of that number, one less and one more, the one whose slices come closest to squares is taken. The
 // paper's resampler gives every view the same few tokens; without one trained for that, every view
 // is shrunk to its share of the budget instead.
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <cmath>
 
-#include "ask/plan.h"
+#include "lab/baselines/allocators.h"
 
-namespace arrcoc::answering {
+namespace arrcoc::baselines {
 
 namespace {
 
@@ -43,63 +41,45 @@ Slicing best_grid(int width, int height, int most) {
 }
 
 // One view: a rectangle of the picture shrunk to at most `tokens` patches.
-void add_view(const Pyramid& pyramid, const Box& box, int tokens, Seen& out,
-              std::vector<TokenSequence>& parts) {
-  const int x = static_cast<int>(box.x0), y = static_cast<int>(box.y0);
-  const int w = static_cast<int>(box.x1) - x, h = static_cast<int>(box.y1) - y;
-  const Picture cut =
-      make_picture(pyramid.picture().rgb.narrow(1, y, h).narrow(2, x, w).contiguous(), "slice");
-  Seen seen = shrink_to(Pyramid(cut), {tokens, "", ""});
-  const Geometry& whole = pyramid.geometry();
-  const at::Tensor extent = at::tensor({static_cast<float>(w), static_cast<float>(h)});
-  const at::Tensor corner = at::tensor({static_cast<float>(x), static_cast<float>(y)});
-  const at::Tensor size =
-      at::tensor({static_cast<float>(whole.width), static_cast<float>(whole.height)});
-  seen.tokens.centre = (seen.tokens.centre * extent + corner) / size;
-  const Geometry& g = seen.allocation.geometry;
-  out.allocation.crops.push_back({box, g.width, g.height, seen.allocation.tokens()});
-  parts.push_back(std::move(seen.tokens));
-}
-
-TokenSequence joined(const std::vector<TokenSequence>& parts) {
-  const auto all = [&](at::Tensor TokenSequence::*field) {
-    std::vector<at::Tensor> list;
-    for (const TokenSequence& part : parts) list.push_back(part.*field);
-    return at::cat(list);
-  };
-  return {all(&TokenSequence::pixels), all(&TokenSequence::around), all(&TokenSequence::centre),
-          all(&TokenSequence::level),  all(&TokenSequence::scale),  all(&TokenSequence::relevance)};
-}
-
-}  // namespace
-
-Seen take_slices(const Pyramid& pyramid, const Budget& budget) {
-  const Geometry& g = pyramid.geometry();
-  // No more views than tokens.
-  const int most = std::clamp(budget.tokens - 1, 1, std::min({kMostSlices, g.width, g.height}));
-  const Slicing grid = best_grid(g.width, g.height, most);
-  const int slices = grid.rows * grid.cols;
-  const bool one = slices == 1;  // a small picture is its own overview
-  const int each = one ? budget.tokens : budget.tokens / (slices + 1);
-  Seen out;
-  out.allocation.geometry = g;
-  out.allocation.geometry.finest = 0;
-  out.allocation.allocator = "slices";
-  out.allocation.budget = budget;
-  std::vector<TokenSequence> parts;
-  add_view(pyramid, {0, 0, static_cast<float>(g.width), static_cast<float>(g.height)}, each, out,
-           parts);
-  const auto edge = [](int i, int count, int length) {
-    return static_cast<float>(static_cast<int64_t>(length) * i / count);
-  };
-  for (int r = 0; r < grid.rows && !one; ++r)
-    for (int c = 0; c < grid.cols; ++c)
-      add_view(pyramid,
-               {edge(c, grid.cols, g.width), edge(r, grid.rows, g.height),
-                edge(c + 1, grid.cols, g.width), edge(r + 1, grid.rows, g.height)},
-               each, out, parts);
-  out.tokens = joined(parts);
+Crop view(const Box& box, int tokens) {
+  const Geometry part{static_cast<int>(box.width()), static_cast<int>(box.height()), 0};
+  Crop out = allocating::allocate({}, part, {tokens, "", ""}, "resize").crops.front();
+  out.box = box;
   return out;
 }
 
-}  // namespace arrcoc::answering
+class Slices : public Allocator {
+ public:
+  bool tiles() const override { return false; }
+  Allocation allocate(const Relevance&, const Geometry& g, const Budget& budget,
+                      const AllocateOptions&) const override {
+    // No more views than tokens.
+    const int most = std::clamp(budget.tokens - 1, 1, std::min({kMostSlices, g.width, g.height}));
+    const Slicing grid = best_grid(g.width, g.height, most);
+    const int slices = grid.rows * grid.cols;
+    const bool one = slices == 1;  // a small picture is its own overview
+    const int each = one ? budget.tokens : budget.tokens / (slices + 1);
+    Allocation out;
+    out.geometry = g;
+    out.geometry.finest = 0;
+    out.budget = budget;
+    out.crops.push_back(
+        view({0, 0, static_cast<float>(g.width), static_cast<float>(g.height)}, each));
+    const auto edge = [](int i, int count, int length) {
+      return static_cast<float>(static_cast<int64_t>(length) * i / count);
+    };
+    for (int r = 0; r < grid.rows && !one; ++r)
+      for (int c = 0; c < grid.cols; ++c)
+        out.crops.push_back(
+            view({edge(c, grid.cols, g.width), edge(r, grid.rows, g.height),
+                  edge(c + 1, grid.cols, g.width), edge(r + 1, grid.rows, g.height)},
+                 each));
+    return out;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Allocator> make_slices() { return std::make_unique<Slices>(); }
+
+}  // namespace arrcoc::baselines

@@ -7,34 +7,26 @@
 #include <ATen/Parallel.h>
 #include <torch/version.h>
 
-#include <fstream>
 #include <iostream>
 
 #include "arrcoc/error.h"
 #include "arrcoc/version.h"
-#include "ask/plan.h"
-#include "lab/cli/folders.h"
 #include "lab/measure/cost.h"
+#include "models/tiny/tiny.h"
 
 namespace arrcoc::cli {
 
 namespace {
 
 namespace fs = std::filesystem;
-using answering::Group;
-using answering::Record;
-using nlohmann::json;
-using nlohmann::ordered_json;
+using measuring::Group;
+using measuring::Record;
 
 std::string machine_name() {
   std::ifstream in("/proc/cpuinfo");
   for (std::string line; std::getline(in, line);)
     if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
   return "unknown";
-}
-
-void write_text(const fs::path& path, const std::string& text) {
-  media::write_file(path.string(), std::vector<uint8_t>(text.begin(), text.end()));
 }
 
 // Settings decide whether a folder's lines may be added to.
@@ -49,7 +41,7 @@ void claim(const fs::path& out, const ordered_json& settings) {
                                                "--out or remove it");
     return;
   }
-  write_text(path, settings.dump(1) + "\n");
+  write_text(path.string(), settings.dump(1) + "\n");
 }
 
 // Growth curves of the folder, measured unless they are there.
@@ -62,9 +54,33 @@ ordered_json growth_of(const BenchArgs& args) {
                                            args.quick ? 0.25 : args.native_megapixels);
   if (!args.out.empty()) {
     fs::create_directories(args.out);
-    write_text(path, growth.dump(1) + "\n");
+    write_text(path.string(), growth.dump(1) + "\n");
   }
   return growth;
+}
+
+// What is asked: suites together, then folders.
+struct BenchSource {
+  std::string name;
+  measuring::GroupSource groups;
+  size_t questions = 0;
+  size_t suites = 1;
+};
+// Error{not_found, bad_json} for what cannot be measured, before anything is.
+std::vector<BenchSource> sources_of(const BenchArgs& args) {
+  std::vector<BenchSource> out;
+  if (!args.suites.empty()) {
+    const auto suites = split_names(args.suites);
+    out.push_back({args.suites, measuring::ahead(measuring::suite_groups(suites, args.limit)),
+                   measuring::suite_questions(suites, args.limit), suites.size()});
+  }
+  int first = kGroupsApart;  // groups of folders are others than those of suites
+  for (const std::string& name : args.data) {
+    QuestionFolder folder = open_folder(name, args.limit, first);
+    out.push_back({name, std::move(folder.groups), folder.questions, 1});
+    first += kGroupsApart;
+  }
+  return out;
 }
 
 class Run {
@@ -72,36 +88,19 @@ class Run {
   Run(const BenchArgs& args, BenchReport& report)
       : args_(args),
         report_(report),
-        model_(answerer()),
+        predictions_(*args.predictions),
         ledger_((fs::path(args.out) / "records.jsonl").string(), report.cells),
         gallery_(fs::path(args.out) / "failures") {}
 
-  void all() {
-    if (!args_.suites.empty()) {
-      const auto suites = split_names(args_.suites);
-      over(answering::ahead(answering::suite_groups(suites, args_.limit)),
-           answering::suite_questions(suites, args_.limit), args_.suites);
-    }
-    int first = 1'000'000;  // groups of folders are others than those of suites
-    for (const std::string& folder : args_.data) {
-      const size_t all = measuring::load_items(folder).size();
-      over(folder_groups(folder, args_.limit, first),
-           args_.limit > 0 ? std::min<size_t>(args_.limit, all) : all, folder);
-      first += 1'000'000;
-    }
-    report_.failures = gallery_.all();
-  }
-
- private:
-  void over(const answering::GroupSource& source, size_t total, const std::string& name) {
+  void over(const BenchSource& source) {
     // In units of about 0.1 s on one core, so that the time left is a fair guess.
-    const size_t suites = name == args_.suites ? split_names(args_.suites).size() : 1;
     size_t work = 0;
     for (const BenchCell& cell : report_.cells)
-      work +=
-          cell.weight() * (cell.limit > 0 ? std::min<size_t>(cell.limit * suites, total) : total);
-    Progress progress(name, work);
-    while (const auto group = source()) {
+      work += cell.weight() * (cell.limit > 0
+                                   ? std::min<size_t>(cell.limit * source.suites, source.questions)
+                                   : source.questions);
+    Progress progress(source.name, work);
+    while (const auto group = source.groups()) {
       known_ = false;
       for (size_t i = 0; i < report_.cells.size(); ++i) {
         BenchCell& cell = report_.cells[i];
@@ -117,61 +116,105 @@ class Run {
         progress.step(worth);
       }
     }
+    report_.failures = gallery_.all();
   }
+  void keep() { predictions_.keep(); }
 
-  // Reads the picture before anybody's time is taken, for the policies and for the scorers.
+ private:
+  // Reads the picture before anybody's time is taken.
   void remember(const Group& group) {
     if (known_) return;
     known_ = true;
-    for (const BenchCell& cell : report_.cells) {
-      const Options& look = cell.options.look;
-      if (answering::source_of(cell.options.policy) == answering::Source::network)
-        model_->look(group.picture, {group.cases[0].item.question}, look.frame);
-      if (look.coupling != "realizer" ||
-          answering::source_of(cell.options.policy) != answering::Source::pipeline)
-        continue;
-      const auto channels = channel_set(look.channels) == ChannelSet::colour
-                                ? tiny::PageChannels::colour
-                                : tiny::PageChannels::texture;
-      tiny::installed()->read(group.picture, frame_of(group.picture, look.frame), channels);
-    }
+    for (const BenchCell& cell : report_.cells)
+      if (cell.options.look.coupling == kNetwork)
+        askers().of(cell.options).see(group.picture, cell.options);
   }
 
   void measure(const Group& group, size_t number) {
     BenchCell& cell = report_.cells[number];
+    const Asker& asker = askers().of(cell.options);
     Group fresh = group;
     if (args_.remember)
       remember(group);
     else  // A picture that nobody remembers: every cell pays for looking at it itself, and costs do
           // not depend on which cells came before.
       fresh.picture.hash ^= 0x9E3779B97F4A7C15ULL * (number + 1);
-    answering::reset_peak();
-    const answering::FlopCounter counter;
-    const std::vector<Record> records = answering::measure(*model_, fresh, cell.options);
+    measuring::reset_peak();
+    const measuring::FlopCounter counter;
+    const std::vector<Record> records = 
+        measuring::measure(asker, fresh, cell.options, predictions_.of(cell.policy + "@" + cell.budget));
     const double gflop = counter.flops() * 1e-9 / static_cast<double>(records.size());
-    const double peak = answering::peak_megabytes();
+    const double peak = measuring::peak_megabytes();
     if (const int most = cell.most_tokens(); most > 0)
-      answering::check_budget(cell.policy, most, records);
+      measuring::check_budget(cell.policy, most, records);
     // The gallery first: a question whose line is written is not asked again.
-    if (&cell == middle_cell(report_, "realized")) gallery_.see(*model_, group, cell, records);
+    if (&cell == middle_cell(report_, "realized")) gallery_.see(asker, group, cell, records);
     ledger_.add(cell, records, gflop, peak);
   }
 
   const BenchArgs& args_;
   BenchReport& report_;
-  std::shared_ptr<const answering::Answerer> model_;
+  Predictions predictions_;
   BenchLedger ledger_;
   BenchGallery gallery_;
   std::map<std::pair<std::string, size_t>, int> asked_;
   bool known_ = false;  // the picture at hand was read already
 };
 
-void bench(const BenchArgs& given_args, const OptionFlags& flags) {
-  BenchArgs args = given_args;
+void write_report(const BenchArgs& args, const BenchReport& report) {
+  const fs::path out = args.out;
+  const ordered_json all = bench_json(report);
+  const std::string text = bench_markdown(report, all);
+  write_text((out / "report.json").string(), all.dump(1) + "\n");
+  write_text((out / "report.md").string(), text);
+  write_text((out / "report.html").string(), bench_html(report, all));
+  std::cout << (args.json ? all.dump() + "\n" : text);
+}
+
+void bench_report(BenchArgs args, const OptionFlags& flags) {
+  if (args.quick) {
+    args.limit = args.limit > 0 ? args.limit : 4;
+    args.native_limit = std::min(args.native_limit, 2);
+  }
+  BenchReport report;
+  const tiny::TinyModel& networks = *bundle()->networks;
+  report.cells = bench_cells(args, flags, *bundle());
+  std::vector<AskOptions> options;
+  for (const BenchCell& cell : report.cells) options.push_back(cell.options);
+  require_effect(flags, options);
+  report.parameters = static_cast<double>(networks.parameters());
+  report.settings = {{"suites", args.suites},
+                     {"data", args.data},
+                     {"policies", args.policies},
+                     {"budgets", args.budgets},
+                     {"limit", args.limit},
+                     {"native_limit", args.native_limit},
+                     {"large_limit", args.large_limit},
+                     {"remember", args.remember},
+                     {"ablation", args.ablation},
+                     {"options", given_fields(flags)},
+                     {"version", kVersion},
+                     {"weights", networks.fingerprint()}};
+  report.machine = {{"processor", machine_name()},
+                    {"threads", at::get_num_threads()},
+                    {"libtorch", TORCH_VERSION}};
+  const std::vector<BenchSource> sources = sources_of(args);
+  claim(args.out, report.settings);
+  if (!args.note.empty()) std::cerr << "bench: " << args.note << "\n";
+  {
+    Run run(args, report);
+    for (const BenchSource& source : sources) run.over(source);
+    run.keep();
+  }
+  if (args.growth) report.growth = growth_of(args);
+  write_report(args, report);
+}
+
+void bench(const BenchArgs& args, const OptionFlags& flags) {
   if (args.speed) {
-    const std::string budget =
-        flags.given().contains("budget") ? flags.options().budget : std::string("180");
-    bench_speed(args.quick ? 1 : 5, budget, args.json);
+    bench_speed(args.quick ? 1 : 5,
+                flags.given("budget") ? flags.options(AskOptions{}.policy).budget : "180",
+                args.json);
     return;
   }
   const bool asks = !args.suites.empty() || !args.data.empty();
@@ -182,52 +225,12 @@ void bench(const BenchArgs& given_args, const OptionFlags& flags) {
   }
   if (args.out.empty())
     throw Error(ErrorCode::bad_argument, "--out DIR is missing: where the report goes");
-  if (flags.given().contains("budget"))
+  if (flags.given("budget"))
     throw Error(ErrorCode::bad_argument, "--budget is for --speed; a report takes --budgets");
   if (!asks)
     throw Error(ErrorCode::bad_argument,
                 "give --suite, --data or both (or --speed, or --growth alone)");
-  if (args.quick) {
-    args.limit = args.limit > 0 ? args.limit : 4;
-    args.native_limit = std::min(args.native_limit, 2);
-  }
-  json given = flags.given();
-  given.erase("policy");
-  BenchReport report;
-  const auto model = answerer();
-  report.cells = bench_cells(args, given, *model);
-  std::vector<std::string> policies;
-  for (const BenchCell& cell : report.cells) policies.push_back(cell.options.policy);
-  require_effect(policies, given);
-  report.parameters = static_cast<double>(model->model().parameters());
-  report.settings = {{"suites", args.suites},
-                     {"data", args.data},
-                     {"policies", args.policies},
-                     {"budgets", args.budgets},
-                     {"limit", args.limit},
-                     {"native_limit", args.native_limit},
-                     {"large_limit", args.large_limit},
-                     {"remember", args.remember},
-                     {"ablation", args.ablation},
-                     {"options", given},
-                     {"version", kVersion},
-                     {"weights", model->model().fingerprint()}};
-  report.machine = {{"processor", machine_name()},
-                    {"threads", at::get_num_threads()},
-                    {"libtorch", TORCH_VERSION}};
-  // What cannot be measured is refused before the folder is taken.
-  if (!args.suites.empty()) answering::suite_groups(split_names(args.suites), 1);
-  for (const std::string& folder : args.data) measuring::load_items(folder);
-  claim(args.out, report.settings);
-  if (!args.note.empty()) std::cerr << "bench: " << args.note << "\n";
-  Run(args, report).all();
-  if (args.growth) report.growth = growth_of(args);
-  const ordered_json all = bench_json(report);
-  const std::string text = bench_markdown(report, all);
-  write_text(fs::path(args.out) / "report.json", all.dump(1) + "\n");
-  write_text(fs::path(args.out) / "report.md", text);
-  write_text(fs::path(args.out) / "report.html", bench_html(report, all));
-  std::cout << (args.json ? all.dump() + "\n" : text);
+  bench_report(args, flags);
 }
 
 }  // namespace
@@ -264,6 +267,7 @@ void add_bench(CLI::App& app) {
   sub->add_flag("--growth", args->growth, "also cost over megapixels and tokens");
   sub->add_flag("--speed", args->speed, "adaptive against native at 1024x1024, nothing else");
   sub->add_flag("--json", args->json, "print as JSON");
+  args->predictions = std::make_shared<PredictionFlags>(*sub);
   const OptionFlags flags(*sub);
   sub->callback([args, flags] { bench(*args, flags); });
 }

@@ -2,14 +2,13 @@
 #pragma once
 
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <tuple>
 
 #include "lab/cli/eval.h"
 
 namespace arrcoc::cli {
-
-void add_bench(CLI::App& app);
 
 struct BenchArgs {
   std::string suites;
@@ -21,6 +20,7 @@ struct BenchArgs {
   double native_megapixels = 1;
   bool remember = false;
   std::string note;  // what was left out, and why
+  std::shared_ptr<PredictionFlags> predictions;
   bool quick = false, speed = false, growth = false, ablation = false, json = false;
 };
 
@@ -28,31 +28,32 @@ struct BenchArgs {
 struct BenchCell {
   std::string policy;  // or, in the ablation, what was changed
   std::string budget;  // as asked for; "own" for policies with a budget of their own
-  answering::AskOptions options;
+  AskOptions options;
   int limit = 0;          // questions of each suite at most; 0: all
   bool ablation = false;  // belongs to that table, not to the comparison
   bool extra = false;     // asked for as NAME@BUDGET: not compared with other policies
-  std::vector<answering::Record> records;
+  std::vector<measuring::Record> records;
   std::vector<double> gflops;  // of each record
   double peak_mb = 0;
+  bool own_budget() const { return budget == "own"; }
   int most_tokens() const;  // that the budget allows; 0 when it sets none
   size_t weight() const;    // what a question costs, roughly: 1 is a small budget
 };
 
 // What is to be measured. Error{bad_argument} for what cannot be. Without --policies learned
 // queries that are missing or belong to other weights are left out, and args.note says so.
-std::vector<BenchCell> bench_cells(BenchArgs& args, const nlohmann::json& given,
-                                   const answering::Answerer& model);
+std::vector<BenchCell> bench_cells(BenchArgs& args, const OptionFlags& flags, const Bundle& bundle);
 
 struct BenchFailure {
-  std::string name;                           // of its files
-  std::string question, wanted, answer, png;  // png: bytes
+  std::string name;  // of its files
+  std::string question, wanted, answer;
+  std::vector<uint8_t> png;
   double confidence = 0;
 };
 
 struct BenchReport {
-  nlohmann::ordered_json settings, machine;
-  nlohmann::ordered_json growth;  // null without
+  ordered_json settings, machine;
+  ordered_json growth;  // null without
   double parameters = 0;
   std::vector<BenchCell> cells;
   std::vector<BenchFailure> failures;
@@ -63,13 +64,13 @@ struct BenchReport {
 class BenchLedger {
  public:
   BenchLedger(const std::string& path, std::vector<BenchCell>& cells);
-  bool has(const BenchCell& cell, const answering::Group& group) const;
-  void add(BenchCell& cell, const std::vector<answering::Record>& records, double gflop,
+  bool has(const BenchCell& cell, const measuring::Group& group) const;
+  void add(BenchCell& cell, const std::vector<measuring::Record>& records, double gflop,
            double peak);
 
  private:
   using Key = std::tuple<std::string, std::string, std::string, int>;
-  void take(const std::vector<nlohmann::json>& lines);
+  void take(const std::vector<json>& lines);
 
   std::vector<BenchCell>& cells_;
   std::set<Key> done_;
@@ -80,8 +81,8 @@ class BenchLedger {
 class BenchGallery {
  public:
   explicit BenchGallery(std::filesystem::path folder);
-  void see(const answering::Answerer& model, const answering::Group& group, const BenchCell& cell,
-           const std::vector<answering::Record>& records);
+  void see(const Asker& asker, const measuring::Group& group, const BenchCell& cell,
+           const std::vector<measuring::Record>& records);
   const std::vector<BenchFailure>& all() const { return kept_; }  // most confident first
 
  private:
@@ -91,36 +92,29 @@ class BenchGallery {
 
 // The cell of a policy that stands for all its budgets: the middle one. None when it did not run.
 const BenchCell* middle_cell(const BenchReport& report, const std::string& policy);
-
 // b - a, on the questions that both were asked.
-struct Paired {
-  int questions = 0;
-  double a = 0, b = 0;  // exact match
-  measuring::Interval difference;
-};
-Paired paired(const BenchCell& a, const BenchCell& b);
-
-answering::Summary summary_of(const BenchCell& cell);
-std::string fixed(double value, int digits);
+measuring::Difference paired(const BenchCell& a, const BenchCell& b);
+measuring::Summary summary_of(const BenchCell& cell);
 
 // Everything but the pictures, for programs.
-nlohmann::ordered_json bench_json(const BenchReport& report);
+ordered_json bench_json(const BenchReport& report);
 // Says first where a baseline is not beaten by the realized policy.
 std::vector<std::string> bench_conclusion(const BenchReport& report);
 // What each part is worth: every changed pipeline against the whole one.
-nlohmann::ordered_json bench_ablation(const BenchReport& report);
+ordered_json bench_ablation(const BenchReport& report);
 // The realized policy at each of its budgets against the middle one.
-nlohmann::ordered_json bench_counts(const BenchReport& report);
+ordered_json bench_counts(const BenchReport& report);
 // Groups of allocation maps of the realized policy, with questions of each.
-nlohmann::ordered_json bench_patterns(const BenchReport& report);
-std::string bench_markdown(const BenchReport& report, const nlohmann::ordered_json& json);
-std::string bench_html(const BenchReport& report, const nlohmann::ordered_json& json);
+ordered_json bench_patterns(const BenchReport& report);
+std::string bench_markdown(const BenchReport& report, const ordered_json& json);
+// One self-contained page, assets/bench.html with the report inside.
+std::string bench_html(const BenchReport& report, ordered_json json);
 
 // Adaptive against native on one 1024x1024 picture, in one run.
 void bench_speed(int rounds, const std::string& budget, bool json);
 // Time, products and memory over megapixels and over tokens. Native is measured up to
 // `native_megapixels`.
-nlohmann::ordered_json bench_growth(int rounds, double largest, double native_megapixels);
-std::string growth_markdown(const nlohmann::ordered_json& growth);
+ordered_json bench_growth(int rounds, double largest, double native_megapixels);
+std::string growth_markdown(const ordered_json& growth);
 
 }  // namespace arrcoc::cli

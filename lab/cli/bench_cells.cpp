@@ -2,14 +2,13 @@
 #include <algorithm>
 
 #include "arrcoc/error.h"
-#include "ask/plan.h"
+#include "base/join.h"
 #include "lab/cli/bench.h"
+#include "models/tiny/tiny.h"
 
 namespace arrcoc::cli {
 
 namespace {
-
-using nlohmann::json;
 
 constexpr const char* kBaselines =
     "realized,passes,oracle,resize,random,breadth-first,saliency,reader,diverse,slices,fixed-16x,"
@@ -43,17 +42,23 @@ constexpr Changed kAblation[] = {
     {"all patches, 64 learned queries", "qformer", "{}"},
 };
 
+bool is_auto(const std::string& budget) { return budget.rfind("auto", 0) == 0; }
+
 void check_budget(const std::string& budget) {
-  if (answering::auto_range(budget)) return;
-  if (budget.empty() || budget.find_first_not_of("0123456789") != std::string::npos ||
-      budget.size() > 6)
+  if (is_auto(budget)) {
+    Look look;
+    look.need = 0;
+    allocating::budget(look, parse_query("range?"), budget);  // refuses a range that cannot be
+  } else if (budget.empty() || budget.find_first_not_of("0123456789") != std::string::npos ||
+             budget.size() > 6) {
     throw Error(ErrorCode::bad_argument,
                 "budgets are numbers, auto or auto:LOW-HIGH, not '" + budget + "'");
+  }
 }
 
-bool has_queries(const answering::Answerer& model, std::string& note) {
+bool has_queries(const Bundle& bundle, std::string& note) {
   try {
-    model.model().need_queries();
+    bundle.networks->need_queries();
     return true;
   } catch (const Error& problem) {
     note = std::string("without qformer: ") + problem.what();
@@ -63,28 +68,31 @@ bool has_queries(const answering::Answerer& model, std::string& note) {
 
 // The nominal look so small that all passes together stay within the budget.
 void keep_within(BenchCell& cell) {
-  const esper::Rules& rules = cell.options.rules;
+  PassRules& rules = cell.options.passes;
   const int most = cell.most_tokens();
   const double looks = rules.first + rules.later * (rules.passes - 1);
-  cell.options.total_budget = most;
-  if (cell.budget == std::to_string(most))
-    cell.options.look.budget = std::to_string(std::max(1, static_cast<int>(most / looks)));
+  rules.total_budget = most;
+  if (!is_auto(cell.budget))
+    cell.options.budget = std::to_string(std::max(1, static_cast<int>(most / looks)));
 }
 
 class Cells {
  public:
-  Cells(const BenchArgs& args, const json& given) : args_(args), given_(given) {}
+  Cells(const BenchArgs& args, const OptionFlags& flags) : args_(args), flags_(flags) {}
 
+  // fields: over the policy's own, under what was given.
   BenchCell& add(const std::string& name, const std::string& policy, json fields,
                  const std::string& budget) {
-    fields.update(given_);
-    fields["budget"] = budget;
     BenchCell cell;
     cell.policy = name;
-    cell.budget = answering::own_budget(policy).empty() ? budget : "own";
-    cell.options = ask_options(policy, fields);
-    if (policy == "passes") keep_within(cell);
-    if (answering::encodes_all(policy))
+    cell.options = flags_.options(policy);
+    for (auto field = fields.begin(); field != fields.end();)
+      field = flags_.given(field.key()) ? fields.erase(field) : std::next(field);
+    apply_json(cell.options, fields);
+    cell.options.budget = budget;
+    cell.budget = cell.options.own_budget.empty() ? budget : "own";
+    if (cell.options.passes.passes > 1) keep_within(cell);
+    if (baselines::encodes_all(cell.options))
       cell.limit = args_.native_limit;
     else if (cell.most_tokens() > kMaxBudget)
       cell.limit = args_.large_limit;
@@ -100,37 +108,37 @@ class Cells {
 
  private:
   const BenchArgs& args_;
-  const json& given_;
+  const OptionFlags& flags_;
 };
 
 }  // namespace
 
 int BenchCell::most_tokens() const {
-  if (budget == "own") return 0;
+  if (own_budget()) return 0;
   if (budget == "auto") return kMaxBudget;
   const size_t dash = budget.rfind('-');
   return std::stoi(dash == std::string::npos ? budget : budget.substr(dash + 1));
 }
 
 size_t BenchCell::weight() const {
-  if (answering::encodes_all(options.policy)) return 40;
-  const bool scorers = answering::source_of(options.policy) == answering::Source::pipeline;
+  if (baselines::encodes_all(options)) return 40;
+  const bool scorers = options.look.coupling != kNetwork && options.look.coupling != "none";
   return 1 + static_cast<size_t>(most_tokens() / 200) + (scorers ? 2 : 0);
 }
 
-std::vector<BenchCell> bench_cells(BenchArgs& args, const json& given,
-                                   const answering::Answerer& model) {
+std::vector<BenchCell> bench_cells(BenchArgs& args, const OptionFlags& flags,
+                                   const Bundle& bundle) {
   const std::vector<std::string> budgets = split_names(args.budgets);
   for (const std::string& budget : budgets) check_budget(budget);
   const bool chosen = !args.policies.empty();
-  const bool queries = (chosen && !args.ablation) || has_queries(model, args.note);
+  const bool queries = (chosen && !args.ablation) || has_queries(bundle, args.note);
   if (!chosen) args.policies = kBaselines;
-  Cells cells(args, given);
-  std::string kept;
+  Cells cells(args, flags);
+  std::vector<std::string> kept;
   for (const std::string& entry : split_names(args.policies)) {
     if (entry == "qformer" && !chosen && !queries) continue;
-    if (chosen && entry.rfind("qformer", 0) == 0) model.model().need_queries();
-    kept += (kept.empty() ? "" : ",") + entry;
+    if (chosen && entry.rfind("qformer", 0) == 0) bundle.networks->need_queries();
+    kept.push_back(entry);
     const size_t at = entry.find('@');
     if (at != std::string::npos) {
       check_budget(entry.substr(at + 1));
@@ -139,14 +147,14 @@ std::vector<BenchCell> bench_cells(BenchArgs& args, const json& given,
       continue;
     }
     for (const std::string& budget : budgets)
-      if (cells.add(entry, entry, json::object(), budget).budget == "own") break;
+      if (cells.add(entry, entry, json::object(), budget).own_budget()) break;
   }
-  args.policies = kept;
+  args.policies = joined(kept, ",");
   if (!args.ablation) return cells.all;
   for (const Changed& row : kAblation) {
     if (std::string(row.policy) == "qformer" && !queries) continue;
-    json fields = {{"coupling", "realizer"}, {"channels", "compact"}};
-    fields.update(json::parse(row.fields));
+    json fields = json::parse(row.fields);
+    if (policy(row.policy).look.coupling == "lexical") fields["coupling"] = kNetwork;
     cells.add(row.name, row.policy, fields, budgets[budgets.size() / 2]).ablation = true;
   }
   return cells.all;

@@ -8,8 +8,8 @@ namespace arrcoc::cli {
 
 namespace {
 
-using answering::Record;
-using nlohmann::ordered_json;
+using measuring::Difference;
+using measuring::Record;
 
 // A question of a cell: suite, picture, and its place among the picture's questions.
 using Place = std::tuple<std::string, int, int>;
@@ -32,16 +32,8 @@ std::string points(const measuring::Interval& i) {
 
 }  // namespace
 
-std::string fixed(double value, int digits) {
-  char text[48];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
-}
-
-answering::Summary summary_of(const BenchCell& cell) {
-  std::vector<const Record*> all;
-  for (const Record& r : cell.records) all.push_back(&r);
-  return answering::summarise(all);
+measuring::Summary summary_of(const BenchCell& cell) {
+  return summarise(measuring::all_of(cell.records));
 }
 
 const BenchCell* middle_cell(const BenchReport& report, const std::string& policy) {
@@ -55,59 +47,67 @@ const BenchCell* middle_cell(const BenchReport& report, const std::string& polic
   return all.empty() ? nullptr : all[all.size() / 2];
 }
 
-Paired paired(const BenchCell& a, const BenchCell& b) {
-  Paired out;
+Difference paired(const BenchCell& a, const BenchCell& b) {
   const auto first = places(a), second = places(b);
-  std::vector<double> differences;
-  std::vector<int> groups;
+  measuring::Records mine, others;
   for (const auto& [place, r] : first) {
     const auto other = second.find(place);
-    if (other == second.end() || !r->answered || !other->second->answered) continue;
-    ++out.questions;
-    out.a += r->right ? 1 : 0;
-    out.b += other->second->right ? 1 : 0;
-    differences.push_back((other->second->right ? 1.0 : 0.0) - (r->right ? 1.0 : 0.0));
-    groups.push_back(r->group);
+    if (other == second.end()) continue;
+    mine.push_back(r);
+    others.push_back(other->second);
   }
-  out.a /= std::max(1, out.questions);
-  out.b /= std::max(1, out.questions);
-  out.difference = measuring::bootstrap(differences, groups);
-  return out;
+  return compare(mine, others);
 }
 
+namespace {
+
+// The rival's line of the conclusion; "" where both were never asked the same.
+struct Verdict {
+  double by = 0;
+  std::string line;
+};
+std::optional<Verdict> verdict(const BenchCell& mine, const BenchCell& cell) {
+  const Difference d = paired(mine, cell);
+  if (d.questions == 0) return std::nullopt;
+  const bool apart = d.exact_match.low > 0 || d.exact_match.high < 0;
+  return Verdict{d.exact_match.mean, cell.policy + " (" + fixed(summary_of(cell).mean_tokens, 0) +
+                                         " tokens) " + fixed(d.second_right, 3) + ", realized at " +
+                                         mine.budget + " " + fixed(d.first_right, 3) + ": " +
+                                         points(d.exact_match) + ", " +
+                                         std::to_string(d.questions) + " questions" +
+                                         (apart ? "" : "; not told apart")};
+}
+
+bool rivals(const BenchCell& mine, const BenchCell& cell) {
+  if (mine.policy != "realized" || mine.ablation) return false;
+  return cell.own_budget() ? !mine.extra : cell.budget == mine.budget;
+}
+
+}  // namespace
+
 std::vector<std::string> bench_conclusion(const BenchReport& report) {
-  std::vector<std::pair<double, std::string>> losses, wins;
+  std::vector<Verdict> losses, wins;
   for (const BenchCell& cell : report.cells) {
     if (cell.policy == "realized" || cell.policy == "oracle" || cell.ablation) continue;
-    for (const BenchCell& mine : report.cells) {
-      if (mine.policy != "realized" || mine.ablation) continue;
-      if (mine.extra && cell.budget == "own") continue;
-      if (cell.budget != "own" && cell.budget != mine.budget) continue;
-      const Paired p = paired(mine, cell);
-      if (p.questions == 0) continue;
-      const bool apart = p.difference.low > 0 || p.difference.high < 0;
-      const std::string line = cell.policy + " (" + fixed(summary_of(cell).mean_tokens, 0) +
-                               " tokens) " + fixed(p.b, 3) + ", realized at " + mine.budget + " " +
-                               fixed(p.a, 3) + ": " + points(p.difference) + ", " +
-                               std::to_string(p.questions) + " questions" +
-                               (apart ? "" : "; not told apart");
-      (p.difference.mean >= 0 ? losses : wins).emplace_back(-p.difference.mean, line);
-    }
+    for (const BenchCell& mine : report.cells)
+      if (rivals(mine, cell))
+        if (const auto found = verdict(mine, cell))
+          (found->by >= 0 ? losses : wins).push_back(*found);
   }
   std::stable_sort(losses.begin(), losses.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+                   [](const Verdict& a, const Verdict& b) { return a.by > b.by; });
   std::vector<std::string> out;
-  for (const auto& [by, line] : losses) out.push_back("Not beaten: " + line);
+  for (const Verdict& loss : losses) out.push_back("Not beaten: " + loss.line);
   if (losses.empty() && !wins.empty())
     out.emplace_back("No baseline of this run does as well as realized at the same budget");
   const BenchCell* mine = middle_cell(report, "realized");
   for (const BenchCell& oracle : report.cells) {
     if (!mine || oracle.policy != "oracle" || oracle.budget != mine->budget) continue;
-    if (const Paired p = paired(*mine, oracle); p.questions > 0)
-      out.push_back("Left to the oracle at " + mine->budget + " tokens: " + points(p.difference) +
-                    ", " + std::to_string(p.questions) + " questions");
+    if (const Difference d = paired(*mine, oracle); d.questions > 0)
+      out.push_back("Left to the oracle at " + mine->budget + " tokens: " + points(d.exact_match) +
+                    ", " + std::to_string(d.questions) + " questions");
   }
-  for (const auto& [by, line] : wins) out.push_back("Beaten: " + line);
+  for (const Verdict& win : wins) out.push_back("Beaten: " + win.line);
   return out;
 }
 
@@ -116,14 +116,14 @@ ordered_json bench_counts(const BenchReport& report) {
   const BenchCell* middle = middle_cell(report, "realized");
   for (const BenchCell& cell : report.cells) {
     if (cell.policy != "realized" || cell.ablation) continue;
-    const Paired p = paired(*middle, cell);
-    if (p.questions == 0) continue;
+    const Difference d = paired(*middle, cell);
+    if (d.questions == 0) continue;
     out.push_back({{"budget", cell.budget},
                    {"mean_tokens", rounded(summary_of(cell).mean_tokens)},
-                   {"questions", p.questions},
-                   {"exact_match", rounded(p.b)},
+                   {"questions", d.questions},
+                   {"exact_match", rounded(d.second_right)},
                    {"against", middle->budget},
-                   {"points", to_json(p.difference)}});
+                   {"points", to_json(d.exact_match)}});
   }
   std::stable_sort(out.begin(), out.end(), [](const ordered_json& a, const ordered_json& b) {
     return a["mean_tokens"] < b["mean_tokens"];
@@ -137,14 +137,13 @@ ordered_json bench_ablation(const BenchReport& report) {
   for (const BenchCell& cell : report.cells) {
     if (!cell.ablation || cell.records.empty()) continue;
     if (!whole) whole = &cell;
-    const answering::Summary s = summary_of(cell);
-    const Paired p = paired(*whole, cell);
+    const measuring::Summary s = summary_of(cell);
     out.push_back({{"pipeline", cell.policy},
                    {"budget", cell.budget},
                    {"questions", s.questions},
                    {"exact_match", rounded(s.exact_match.mean)},
                    {"exact_match_95", {rounded(s.exact_match.low), rounded(s.exact_match.high)}},
-                   {"points_against_the_whole", to_json(p.difference)},
+                   {"points_against_the_whole", to_json(paired(*whole, cell).exact_match)},
                    {"answer_region_recall", rounded(s.recall.mean)},
                    {"qc3", rounded(s.qc3.mean)},
                    {"mean_tokens", rounded(s.mean_tokens)}});

@@ -2,7 +2,6 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <sstream>
 
@@ -13,47 +12,32 @@ namespace arrcoc::cli {
 
 namespace {
 
-using nlohmann::ordered_json;
-
 constexpr int kTokens = 180;  // of the rows over megapixels
 constexpr int kSide = 1024;   // of the rows over tokens
 
-double seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 // One question about a picture that was never seen before.
-ordered_json measured(const answering::Answerer& model, const Picture& picture,
-                      const std::string& question, const std::string& policy, int tokens,
-                      int rounds) {
-  answering::AskOptions options = answering::options_for(policy);
-  options.look.budget = std::to_string(tokens);
-  std::vector<double> wall, cpu;
+ordered_json measured(const Picture& picture, const std::string& question,
+                      const std::string& policy, int tokens, int rounds) {
+  AskOptions options = arrcoc::policy(policy);
+  options.budget = std::to_string(tokens);
+  measuring::Timing timing;
   double gflop = 0, peak = 0;
-  int spent = 0;
+  int64_t spent = 0;
   for (int round = 0; round < rounds; ++round) {
     Picture fresh = picture;
     fresh.hash ^= static_cast<uint64_t>(round + 1) << 20 ^ static_cast<uint64_t>(tokens);
     malloc_trim(0);
-    answering::reset_peak();
-    const answering::FlopCounter counter;
-    const double begun = seconds(), worked = answering::cpu_seconds();
-    spent = model.ask(fresh, question, options).tokens;
-    wall.push_back(seconds() - begun);
-    cpu.push_back(answering::cpu_seconds() - worked);
+    measuring::reset_peak();
+    const measuring::FlopCounter counter;
+    timing.time([&] { spent = askers().of(options).ask(fresh, question, options).tokens; });
     gflop = counter.flops() * 1e-9;
-    peak = std::max(peak, answering::peak_megabytes());
+    peak = std::max(peak, measuring::peak_megabytes());
   }
   return {{"policy", policy},
           {"megapixels", rounded(picture.megapixels())},
           {"tokens", spent},
-          {"wall_ms", rounded(1e3 * median(wall))},
-          {"cpu_ms", rounded(1e3 * median(cpu))},
+          {"wall_ms", rounded(measuring::median(timing.wall))},
+          {"cpu_ms", rounded(measuring::median(timing.cpu))},
           {"gflop", rounded(gflop)},
           {"peak_mb", rounded(peak)}};
 }
@@ -61,12 +45,11 @@ ordered_json measured(const answering::Answerer& model, const Picture& picture,
 }  // namespace
 
 ordered_json bench_growth(int rounds, double largest, double native_megapixels) {
-  const auto model = answerer();
-  const auto group = answering::suite_groups({"documents"}, 1)();
+  const auto group = measuring::suite_groups({"documents"}, 1)();
   const std::string question = group->cases[0].item.question;
   ordered_json out = {{"rounds", rounds}, {"question", question}};
   Progress progress("growth", 9);
-  model->ask(group->picture, question);  // threads are warm
+  askers().of({}).ask(group->picture, question);  // threads are warm
   for (const char* policy : {"realized", "native"})
     for (int side = 512; side <= 4096; side *= 2) {
       const double megapixels = 1e-6 * side * side;
@@ -74,13 +57,13 @@ ordered_json bench_growth(int rounds, double largest, double native_megapixels) 
       const double most = std::string(policy) == "native" ? native_megapixels : largest;
       if (megapixels > 1.1 * most) continue;
       out["megapixels"].push_back(
-          measured(*model, resize(group->picture, side, side), question, policy, kTokens, rounds));
+          measured(resize(group->picture, side, side), question, policy, kTokens, rounds));
       progress.step();
     }
   const Picture page = resize(group->picture, kSide, kSide);
   for (const char* policy : {"realized", "resize"})
     for (int tokens : {64, 100, 160, 256, 400}) {
-      out["tokens"].push_back(measured(*model, page, question, policy, tokens, rounds));
+      out["tokens"].push_back(measured(page, question, policy, tokens, rounds));
       progress.step();
     }
   return out;

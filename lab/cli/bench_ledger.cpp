@@ -1,5 +1,3 @@
-#include <fstream>
-
 #include "arrcoc/error.h"
 #include "lab/cli/bench.h"
 
@@ -7,39 +5,42 @@ namespace arrcoc::cli {
 
 namespace {
 
-using answering::Record;
-using nlohmann::json;
-using nlohmann::ordered_json;
+using measuring::Record;
+
+// Calls f(key, field) for every field of a record that a line holds.
+template <class R, class F>
+void visit_line(R& r, const F& f) {
+  f("suite", r.suite);
+  f("group", r.group);
+  f("kind", r.kind);
+  f("question", r.question);
+  f("wanted", r.wanted);
+  f("answer", r.answer);
+  f("answered", r.answered);
+  f("right", r.right);
+  f("anls", r.anls);
+  f("boxes", r.boxes);
+  f("recall", r.recall);
+  f("lenient", r.lenient);
+  f("lift", r.lift);
+  f("tokens", r.tokens);
+  f("native_tokens", r.native_tokens);
+  f("milliseconds", r.milliseconds);
+  f("likelihood", r.likelihood);
+  f("confidence", r.confidence);
+  f("unsure", r.unsure);
+  f("overlap", r.overlap);
+  f("box_hit", r.box_hit);
+  f("qc3", r.qc3);
+}
 
 ordered_json to_line(const BenchCell& cell, const Record& r, size_t of, double gflop, double peak) {
-  ordered_json out = {{"suite", r.suite},
-                      {"group", r.group},
-                      {"of", of},  // lines of this group, policy and budget
-                      {"policy", cell.policy},
-                      {"budget", cell.budget},
-                      {"kind", r.kind},
-                      {"complexity", r.complexity},
-                      {"question", r.question},
-                      {"wanted", r.wanted},
-                      {"answer", r.answer},
-                      {"answered", r.answered},
-                      {"right", r.right},
-                      {"anls", r.anls},
-                      {"boxes", r.boxes},
-                      {"recall", r.recall},
-                      {"lenient", r.lenient},
-                      {"lift", r.lift},
-                      {"tokens", r.tokens},
-                      {"native_tokens", r.native_tokens},
-                      {"milliseconds", r.milliseconds},
-                      {"likelihood", r.likelihood},
-                      {"confidence", r.confidence},
-                      {"unsure", r.unsure},
-                      {"overlap", r.overlap},
-                      {"box_hit", r.box_hit},
-                      {"qc3", r.qc3},
-                      {"gflop", gflop},
-                      {"peak_mb", peak}};
+  ordered_json out = {{"policy", cell.policy}, {"budget", cell.budget}};
+  out["of"] = of;  // lines of this group, policy and budget
+  visit_line(r, [&](const char* key, const auto& field) { out[key] = field; });
+  out["complexity"] = r.complexity ? to_string(*r.complexity) : "";
+  out["gflop"] = gflop;
+  out["peak_mb"] = peak;
   if (cell.policy == "realized")  // for the patterns
     for (double share : r.density) out["density"].push_back(rounded(share));
   return out;
@@ -47,31 +48,11 @@ ordered_json to_line(const BenchCell& cell, const Record& r, size_t of, double g
 
 Record from_line(const json& j) {
   Record r;
-  r.suite = j.at("suite");
-  r.group = j.at("group");
   r.policy = j.at("policy");
-  r.kind = j.at("kind");
-  r.complexity = j.at("complexity");
-  r.question = j.at("question");
-  r.wanted = j.at("wanted");
-  r.answer = j.at("answer");
-  r.answered = j.at("answered");
-  r.right = j.at("right");
-  r.anls = j.at("anls");
-  r.boxes = j.at("boxes");
-  r.recall = j.at("recall");
-  r.lenient = j.at("lenient");
-  r.lift = j.at("lift");
-  r.tokens = j.at("tokens");
-  r.native_tokens = j.at("native_tokens");
-  r.milliseconds = j.at("milliseconds");
-  r.likelihood = j.at("likelihood");
-  r.confidence = j.at("confidence");
-  r.unsure = j.at("unsure");
-  r.overlap = j.at("overlap");
-  r.box_hit = j.at("box_hit");
-  r.qc3 = j.at("qc3");
-  if (j.contains("density")) r.density = j.at("density").get<std::vector<double>>();
+  visit_line(r, [&](const char* key, auto& field) { j.at(key).get_to(field); });
+  for (const Complexity c : {Complexity::simple, Complexity::medium, Complexity::complex})
+    if (j.at("complexity") == to_string(c)) r.complexity = c;
+  if (j.contains("density")) j.at("density").get_to(r.density);
   return r;
 }
 
@@ -93,11 +74,11 @@ BenchLedger::BenchLedger(const std::string& path, std::vector<BenchCell>& cells)
       waiting.clear();
     }
   }
-  media::write_file(path, std::vector<uint8_t>(kept.begin(), kept.end()));
+  write_text(path, kept);
   out_.open(path, std::ios::binary | std::ios::app);
 }
 
-bool BenchLedger::has(const BenchCell& cell, const answering::Group& group) const {
+bool BenchLedger::has(const BenchCell& cell, const measuring::Group& group) const {
   return done_.count({cell.policy, cell.budget, group.suite, group.number}) > 0;
 }
 

@@ -13,13 +13,13 @@ constexpr size_t kExamples = 4;  // questions shown of each
 
 }  // namespace
 
-nlohmann::ordered_json bench_patterns(const BenchReport& report) {
-  auto out = nlohmann::ordered_json::array();
+ordered_json bench_patterns(const BenchReport& report) {
+  auto out = ordered_json::array();
   const BenchCell* cell = middle_cell(report, "realized");
   if (!cell) return out;
   std::vector<std::vector<double>> maps;
-  std::vector<const answering::Record*> records;
-  for (const answering::Record& r : cell->records) {
+  measuring::Records records;
+  for (const measuring::Record& r : cell->records) {
     if (r.density.empty()) continue;
     maps.push_back(r.density);
     records.push_back(&r);
@@ -27,20 +27,20 @@ nlohmann::ordered_json bench_patterns(const BenchReport& report) {
   const int k = std::min<int>(kPatterns, static_cast<int>(maps.size() / 2));
   const measuring::Clusters clusters = measuring::k_means(maps, k);
   for (size_t c = 0; c < clusters.centres.size(); ++c) {
-    std::vector<const answering::Record*> members;
+    measuring::Records members;
     std::map<std::string, int> kinds;
     for (size_t i = 0; i < maps.size(); ++i)
       if (clusters.of[i] == static_cast<int>(c)) {
         members.push_back(records[i]);
         ++kinds[records[i]->kind];
       }
-    const answering::Summary s = answering::summarise(members);
-    nlohmann::ordered_json one = {{"questions", s.questions},
-                                  {"exact_match", rounded(s.exact_match.mean)},
-                                  {"answer_region_recall", rounded(s.recall.mean)},
-                                  {"kinds", kinds},
-                                  {"rows", answering::Record::kDensity},
-                                  {"cols", answering::Record::kDensity}};
+    const measuring::Summary s = summarise(members);
+    ordered_json one = {{"questions", s.questions},
+                        {"exact_match", rounded(s.exact_match.mean)},
+                        {"answer_region_recall", rounded(s.recall.mean)},
+                        {"kinds", kinds},
+                        {"rows", measuring::Record::kDensity},
+                        {"cols", measuring::Record::kDensity}};
     for (double share : clusters.centres[c]) one["density"].push_back(rounded(share));
     for (size_t i : clusters.nearest(maps, static_cast<int>(c), kExamples))
       one["examples"].push_back(records[i]->question);

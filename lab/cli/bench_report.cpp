@@ -1,16 +1,16 @@
-// The report as JSON and Markdown.
+// The report as JSON, Markdown and a page.
 #include <algorithm>
 #include <sstream>
 
 #include "lab/cli/bench.h"
+#include "serve/encoding.h"
 
 namespace arrcoc::cli {
 
 namespace {
 
-using answering::Record;
-using answering::Summary;
-using nlohmann::ordered_json;
+using measuring::Record;
+using measuring::Summary;
 
 double mean(const std::vector<double>& values) {
   double sum = 0;
@@ -20,9 +20,8 @@ double mean(const std::vector<double>& values) {
 
 ordered_json cell_json(const BenchReport& report, const BenchCell& cell, const BenchCell* native) {
   const Summary s = summary_of(cell);
-  const EvalRow row{cell.policy, cell.options, true, 0, cell.records};
   ordered_json one = {{"policy", cell.policy}, {"budget", cell.budget}};
-  one.update(to_json(row));
+  one.update(to_json(cell.records));
   const double gflop = mean(cell.gflops), right = 100 * s.exact_match.mean;
   one["gflop"] = rounded(gflop);
   one["peak_mb"] = rounded(cell.peak_mb);
@@ -35,8 +34,8 @@ ordered_json cell_json(const BenchReport& report, const BenchCell& cell, const B
   one["p2f"] = rounded(gflop > 0 ? right / gflop : 0);
   if (!native) return one;
   // Kept accuracy on the questions that native was asked, too.
-  const Paired p = paired(*native, cell);
-  if (p.questions > 0 && p.a > 0) one["ecr"] = rounded(saved * p.b / p.a);
+  const measuring::Difference d = paired(*native, cell);
+  if (d.first_right > 0) one["ecr"] = rounded(saved * d.second_right / d.first_right);
   return one;
 }
 
@@ -140,6 +139,19 @@ std::string bench_markdown(const BenchReport& report, const ordered_json& json) 
   out << "\nSettings: `" << report.settings.dump() << "`\n\nMachine: `" << report.machine.dump()
       << "`\n";
   return out.str();
+}
+
+std::string bench_html(const BenchReport& report, ordered_json json) {
+  if (const BenchCell* mine = middle_cell(report, "realized")) json["middle"] = mine->budget;
+  for (size_t i = 0; i < report.failures.size(); ++i)
+    json["failures"][i]["png"] = serving::png_url(report.failures[i].png);
+  std::string data = json.dump();
+  // "<" would end the script that holds the report.
+  for (size_t at = 0; (at = data.find('<', at)) != std::string::npos;)
+    data.replace(at, 1, "\\u003c");
+  std::string page = read_text(scenes::find_assets() + "/bench.html");
+  const std::string place = "@REPORT@";
+  return page.replace(page.find(place), place.size(), data);
 }
 
 }  // namespace arrcoc::cli

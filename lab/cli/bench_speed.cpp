@@ -1,7 +1,5 @@
 // arrcoc bench --speed: the adaptive way against all native patches, on the same picture in one
 // run.
-#include <algorithm>
-#include <chrono>
 #include <iostream>
 
 #include "lab/cli/bench.h"
@@ -11,36 +9,13 @@ namespace arrcoc::cli {
 
 namespace {
 
-struct Cost {
-  double wall = 0, cpu = 0;  // seconds
-};
+using measuring::FlopCounter;
+using measuring::median;
+using measuring::Timing;
 
-double seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+ordered_json to_json(const Timing& t) {
+  return {{"wall_ms", rounded(median(t.wall))}, {"cpu_ms", rounded(median(t.cpu))}};
 }
-
-template <class Work>
-Cost time(const Work& work) {
-  const double wall = seconds(), cpu = answering::cpu_seconds();
-  work();
-  return {seconds() - wall, answering::cpu_seconds() - cpu};
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-struct Series {
-  std::vector<double> wall, cpu;
-  void add(const Cost& c) {
-    wall.push_back(c.wall);
-    cpu.push_back(c.cpu);
-  }
-  nlohmann::ordered_json json() const {
-    return {{"wall_ms", rounded(1e3 * median(wall))}, {"cpu_ms", rounded(1e3 * median(cpu))}};
-  }
-};
 
 // A page of 1024x1024 that was never seen before: one pixel tells the rounds apart.
 Picture fresh(const Picture& picture, int round) {
@@ -49,60 +24,71 @@ Picture fresh(const Picture& picture, int round) {
   return make_picture(rgb, picture.source);
 }
 
+struct Speed {
+  Timing loading, new_page, known_page, native;
+  std::vector<double> looking;  // share of a known page's time
+  int64_t tokens = 0;
+  double adaptive_flops = 0, native_flops = 0, adaptive_peak = 0, native_peak = 0;
+};
+
+Speed measure_speed(int rounds, const std::string& budget) {
+  Speed out;
+  std::shared_ptr<const Bundle> bundle;
+  out.loading.time([&] { bundle = load_bundle(); });
+  const Asker asker(bundle);
+  const auto group = measuring::suite_groups({"documents"}, 2)();
+  const Picture page = resize(group->picture, 1024, 1024);
+  const std::string first = group->cases[0].item.question, second = group->cases[1].item.question;
+  AskOptions adaptive;
+  adaptive.budget = budget;
+  asker.ask(fresh(page, 255), first, adaptive);  // threads and caches are warm
+  measuring::reset_peak();
+  for (int round = 0; round < rounds; ++round) {
+    const Picture picture = fresh(page, round);
+    out.new_page.time([&] { asker.ask(picture, first, adaptive); });
+    Answer answer;
+    const FlopCounter counter;
+    out.known_page.time([&] { answer = asker.ask(picture, second, adaptive); });
+    out.adaptive_flops = counter.flops();
+    out.tokens = answer.tokens;
+    for (const Stage& stage : answer.stages)
+      if (stage.name == "looking")
+        out.looking.push_back(stage.milliseconds / answer.milliseconds());
+  }
+  out.adaptive_peak = measuring::peak_megabytes();
+  const AskOptions native = policy("native");
+  for (int round = 0; round < rounds; ++round) {
+    const FlopCounter counter;
+    out.native.time([&] { asker.ask(fresh(page, round), second, native); });
+    out.native_flops = counter.flops();
+  }
+  out.native_peak = measuring::peak_megabytes();
+  return out;
+}
+
 }  // namespace
 
 void bench_speed(int rounds, const std::string& budget, bool json) {
-  std::shared_ptr<const answering::Answerer> model;
-  const Cost loading = time([&] { model = answering::Answerer::load(); });
-  const auto group = answering::suite_groups({"documents"}, 2)();
-  const Picture page = resize(group->picture, 1024, 1024);
-  const std::string first = group->cases[0].item.question, second = group->cases[1].item.question;
-  answering::AskOptions adaptive = answering::options_for("realized");
-  adaptive.look.budget = budget;
-  const answering::AskOptions native = answering::options_for("native");
-  model->ask(fresh(page, 255), first, adaptive);  // threads and caches are warm
-  answering::reset_peak();
-  Series new_page, known_page, all;
-  std::vector<double> share;
-  int tokens = 0;
-  double adaptive_peak = 0, flops[2] = {0, 0};
-  for (int round = 0; round < rounds; ++round) {
-    const Picture picture = fresh(page, round);
-    new_page.add(time([&] { model->ask(picture, first, adaptive); }));
-    answering::Reply reply;
-    {
-      const answering::FlopCounter counter;
-      known_page.add(time([&] { reply = model->ask(picture, second, adaptive); }));
-      flops[0] = counter.flops();
-    }
-    tokens = reply.tokens;
-    for (const Stage& stage : reply.stages)
-      if (stage.name == "looking") share.push_back(stage.milliseconds / reply.milliseconds());
-  }
-  adaptive_peak = answering::peak_megabytes();
-  for (int round = 0; round < rounds; ++round) {
-    const answering::FlopCounter counter;
-    all.add(time([&] { model->ask(fresh(page, round), second, native); }));
-    flops[1] = counter.flops();
-  }
-  nlohmann::ordered_json out;
+  const Speed s = measure_speed(rounds, budget);
+  const auto times = [&](std::vector<double> Timing::*clock, const Timing& adaptive) {
+    return rounded(median(s.native.*clock) / median(adaptive.*clock));
+  };
+  ordered_json out;
   out["rounds"] = rounds;
-  out["tokens"] = tokens;
-  out["loading"] = {{"wall_ms", rounded(1e3 * loading.wall)},
-                    {"cpu_ms", rounded(1e3 * loading.cpu)}};
-  out["adaptive_new_page"] = new_page.json();
-  out["adaptive_known_page"] = known_page.json();
-  out["native"] = all.json();
-  out["native_over_adaptive"] = {
-      {"known_page_wall", rounded(median(all.wall) / median(known_page.wall))},
-      {"known_page_cpu", rounded(median(all.cpu) / median(known_page.cpu))},
-      {"new_page_wall", rounded(median(all.wall) / median(new_page.wall))},
-      {"new_page_cpu", rounded(median(all.cpu) / median(new_page.cpu))},
-      {"flops", rounded(flops[1] / flops[0])}};
-  out["gflop"] = {{"adaptive", rounded(flops[0] * 1e-9)}, {"native", rounded(flops[1] * 1e-9)}};
-  out["looking_share"] = rounded(median(share));
-  out["peak_mb"] = {{"adaptive", rounded(adaptive_peak)},
-                    {"native", rounded(answering::peak_megabytes())}};
+  out["tokens"] = s.tokens;
+  out["loading"] = to_json(s.loading);
+  out["adaptive_new_page"] = to_json(s.new_page);
+  out["adaptive_known_page"] = to_json(s.known_page);
+  out["native"] = to_json(s.native);
+  out["native_over_adaptive"] = {{"known_page_wall", times(&Timing::wall, s.known_page)},
+                                 {"known_page_cpu", times(&Timing::cpu, s.known_page)},
+                                 {"new_page_wall", times(&Timing::wall, s.new_page)},
+                                 {"new_page_cpu", times(&Timing::cpu, s.new_page)},
+                                 {"flops", rounded(s.native_flops / s.adaptive_flops)}};
+  out["gflop"] = {{"adaptive", rounded(s.adaptive_flops * 1e-9)},
+                  {"native", rounded(s.native_flops * 1e-9)}};
+  out["looking_share"] = rounded(median(s.looking));
+  out["peak_mb"] = {{"adaptive", rounded(s.adaptive_peak)}, {"native", rounded(s.native_peak)}};
   std::cout << (json ? out.dump() : out.dump(2)) << "\n";
 }
 

@@ -1,27 +1,24 @@
 // arrcoc clips: how well the leaves follow a film, on generated clips or on frames with boxes; and
 // the fit of the temporal constants on generated clips.
-#include <ATen/ATen.h>
-
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
 
 #include "arrcoc/error.h"
-#include "arrcoc/video.h"
-#include "cli/cli.h"
 #include "cli/watch.h"
-#include "film/films.h"
-#include "lab/scenes/scenes.h"
+#include "lab/cli/lab.h"
+#include "lab/fit/film_fit.h"
 
 namespace arrcoc::cli {
 
 namespace {
 
-using filming::Film;
-using filming::Score;
-using nlohmann::json;
-using nlohmann::ordered_json;
+using measuring::Film;
+using measuring::FilmBaselines;
+using measuring::FilmLook;
+using measuring::FilmScore;
+using measuring::FilmSources;
 
 struct Clips {
   std::string data;
@@ -31,13 +28,6 @@ struct Clips {
   std::string fit;
   bool json = false;
 };
-
-Picture picture_of(const scenes::Image& image) {
-  const at::Tensor pixels =
-      at::from_blob(const_cast<uint8_t*>(image.rgb.data()), {image.height, image.width, 3},
-                    at::TensorOptions().dtype(at::kByte));
-  return make_picture(pixels.permute({2, 0, 1}).contiguous());
-}
 
 // The boxes of a question that asks for everything say nothing about following.
 bool follows(const scenes::Scene& scene, size_t q) {
@@ -59,22 +49,22 @@ std::vector<bool> cuts_of(const scenes::Scene& scene) {
   return out;
 }
 
-void add_films(const scenes::Scene& scene, const Options& options, std::vector<Film>& films) {
+void add_films(const scenes::Scene& scene, const FilmLook& look, std::vector<Film>& films) {
   const std::vector<bool> cuts = cuts_of(scene);
   for (size_t q = 0; q < scene.questions.size(); ++q) {
     const bool boxes = follows(scene, q);
-    Film film;
+    Film& film = films.emplace_back();
     film.layout = scene.layout;
+    film.question = parse_query(scene.questions[q].text);
     for (size_t i = 0; i < scene.images.size(); ++i) {
       const scenes::Image& image = scene.images[i];
-      film.add(picture_of(image), scene.questions[q].text, options,
+      film.add(measuring::picture_of(image, ""), look,
                boxes && q < image.targets.size() ? image.targets[q] : Box{}, cuts[i]);
     }
-    films.push_back(std::move(film));
   }
 }
 
-std::vector<Film> generated(const Clips& args, const Options& options) {
+std::vector<Film> generated(const Clips& args, const FilmLook& look) {
   const auto assets = scenes::Assets::load(scenes::find_assets());
   std::vector<Film> films;
   Progress progress("clips", static_cast<size_t>(args.count));
@@ -85,27 +75,28 @@ std::vector<Film> generated(const Clips& args, const Options& options) {
     add_films(args.seed > 0
                   ? scenes::make(*assets, "clips", args.seed + static_cast<uint64_t>(i), making)
                   : scenes::suite_scene(*assets, "clips", i),
-              options, films);
+              look, films);
     progress.step();
   }
   return films;
 }
 
 // boxes.jsonl: {"image", "box"} a line.
-Film measured(const Clips& args, const Options& options) {
+Film measured(const Clips& args, const FilmLook& look) {
   const std::filesystem::path folder = args.data;
   const std::string path = (folder / "boxes.jsonl").string();
   std::ifstream in(path);
   if (!in) throw Error(ErrorCode::not_found, "cannot read " + path);
   Film film;
+  film.question = parse_query(args.question);
   std::string text;
   for (int number = 1; std::getline(in, text); ++number) {
     try {
       const json line = json::parse(text);
       const json& b = line.at("box");
       const Box box{b.at(0), b.at(1), b.at(2), b.at(3)};
-      film.add(media::load((folder / line.at("image").get<std::string>()).string()), args.question,
-               options, box, false);
+      film.add(media::load((folder / line.at("image").get<std::string>()).string()), look, box,
+               false);
     } catch (const json::exception& e) {
       throw Error(ErrorCode::bad_json, path + ":" + std::to_string(number) + ": " + e.what());
     }
@@ -114,16 +105,9 @@ Film measured(const Clips& args, const Options& options) {
   return film;
 }
 
-Score score_of(const std::vector<Film>& films, const filming::Options& options, bool baselines) {
-  const auto flow = media::dis_flow();
-  const auto segments = media::slic_segments();
-  Score score;
-  for (const Film& film : films)
-    filming::measure(film, options, flow.get(), segments.get(), baselines, score);
-  return score;
-}
-
-ordered_json to_json(const Score& s) {
+// The least coherence is the work of a clamp (FilmConstants::steady): what it would be without one
+// stands beside it.
+ordered_json to_json(const FilmScore& s, const FilmScore& unclamped, float steady) {
   return {
       {"frames", s.frames},
       {"boxes", s.boxes},
@@ -132,8 +116,12 @@ ordered_json to_json(const Score& s) {
       {"coverage_breadth_first", rounded(s.coverage_even())},
       {"coherence", rounded(s.mean_coherence())},
       {"coherence_least", rounded(s.least)},
+      {"coherence_clamped_at", rounded(steady)},
+      {"coherence_without_clamp", rounded(unclamped.mean_coherence())},
+      {"coherence_least_without_clamp", rounded(unclamped.least)},
       {"pairs", s.pairs},
       {"pairs_at_most_0.8", s.low},
+      {"pairs_at_most_0.8_without_clamp", unclamped.low},
       {"cuts_f1", rounded(s.f1())},
       {"cuts_found", s.hits},
       {"cuts_false", s.false_cuts},
@@ -143,12 +131,21 @@ ordered_json to_json(const Score& s) {
       {"close_looks", s.looks}};
 }
 
-ordered_json by_layout(const std::vector<Film>& films, const filming::Options& timing) {
+ordered_json score_json(const std::vector<Film>& films, const filming::Options& timing,
+                        const FilmSources& sources) {
+  filming::Options free = timing;
+  free.tuning.steady = 0;
+  return to_json(follow(films, timing, sources, FilmBaselines::all),
+                 follow(films, free, sources, FilmBaselines::none), timing.tuning.steady);
+}
+
+ordered_json by_layout(const std::vector<Film>& films, const filming::Options& timing,
+                       const FilmSources& sources) {
   std::map<std::string, std::vector<Film>> parts;
   for (const Film& film : films) parts[film.layout].push_back(film);
   ordered_json out;
   for (const auto& [layout, part] : parts) {
-    const Score s = score_of(part, timing, true);
+    const FilmScore s = follow(part, timing, sources, FilmBaselines::all);
     out[layout] = {{"boxes", s.boxes},
                    {"coverage", rounded(s.coverage())},
                    {"coverage_per_frame", rounded(s.coverage_alone())},
@@ -160,28 +157,25 @@ ordered_json by_layout(const std::vector<Film>& films, const filming::Options& t
 }
 
 void clips(const Clips& args, const WatchFlags& flags) {
-  const Options options = flags.pipeline();
-  filming::Options timing = flags.timing();
-  std::vector<Film> films;
-  if (args.data.empty()) {
-    films = generated(args, options);
-  } else {
-    films.push_back(measured(args, options));
-  }
+  AskOptions options = flags.pipeline();
+  options.budget = std::to_string(kMinBudget);  // the film's allowance decides, not the network
+  const auto model = bundle_for(options);
+  const Asker asker(model);
+  const FilmLook look{asker.looker(options), options};
+  const FilmSources sources{media::dis_flow(), media::slic_segments()};
+  filming::Options timing = flags.timing(model ? model->film : FilmConstants{});
+  const std::vector<Film> films =
+      args.data.empty() ? generated(args, look) : std::vector<Film>{measured(args, look)};
   ordered_json out;
-  if (!args.fit.empty()) {
-    timing = filming::fit(films, timing, media::dis_flow().get(), media::slic_segments().get(),
-                          [](const std::string& line) { std::cerr << line << "\n"; });
-    out = ordered_json::parse(filming::constants_json(timing));
-  }
-  const ordered_json measured = to_json(score_of(films, timing, true));
-  if (!args.fit.empty()) {
-    out["measured"] = measured;
-    const std::string text = out.dump(2) + "\n";
-    media::write_file(args.fit, std::vector<uint8_t>(text.begin(), text.end()));
+  if (args.fit.empty()) {
+    out = score_json(films, timing, sources);
+    if (args.data.empty()) out["layouts"] = by_layout(films, timing, sources);
   } else {
-    out = measured;
-    if (args.data.empty()) out["layouts"] = by_layout(films, timing);
+    const FilmConstants best = fitting::fit_film(
+        films, timing, sources, [](const std::string& line) { std::cerr << line << "\n"; });
+    out = ordered_json::parse(arrcoc::to_json(best));
+    out["measured"] = score_json(films, fitting::with_constants(timing, best), sources);
+    write_text(args.fit, out.dump(2) + "\n");
   }
   if (args.json) {
     std::cout << out.dump() << "\n";

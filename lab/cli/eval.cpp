@@ -4,23 +4,20 @@
 //   --pairs       questions about two pictures
 //   --calibrate   fits confidence and budgets on held-out scenes
 //   --weights A --weights B   compares two folders of weights
+#include "lab/cli/eval.h"
+
 #include <algorithm>
 #include <iostream>
 
 #include "arrcoc/error.h"
-#include "cli/looking_again.h"
-#include "lab/cli/eval.h"
-#include "lab/cli/folders.h"
+#include "cli/ask_flags.h"
 
 namespace arrcoc::cli {
 
 namespace {
 
-using answering::Record;
-using measuring::Item;
-using nlohmann::ordered_json;
-
 struct Eval {
+  explicit Eval(CLI::App& app) : predictions(app), flags(app, ""), passes(app), app(&app) {}
   std::vector<std::string> data;
   std::string suites;
   std::vector<std::string> weights;
@@ -31,34 +28,69 @@ struct Eval {
   bool pairs = false;
   std::string equal_totals;  // the policy whose mean tokens all others get
   bool json = false;
-  PassFlags again;
+  PredictionFlags predictions;
+  OptionFlags flags;
+  PassFlags passes;
+  CLI::App* app;
+
+  std::string policy(const std::string& usual) const {
+    const std::string given = flags.policy();
+    return given.empty() ? usual : given;
+  }
+  AskOptions options(const std::string& policy, const std::string& usual_budget) const {
+    AskOptions out = flags.options(policy);
+    if (!usual_budget.empty() && !flags.given("budget")) out.budget = usual_budget;
+    return out;
+  }
 };
 
-void eval_suites(const Eval& args, const nlohmann::json& given) {
-  const std::vector<std::string> suites = split_names(args.suites);
+// Rules of looking again hold for policies that look again; with --passes for all.
+void apply_passes(const Eval& args, std::vector<EvalRow>& rows) {
+  const bool all = args.app->count("--passes") > 0;
+  const auto again = [&](const EvalRow& row) { return all || row.options.passes.passes > 1; };
+  if (std::none_of(rows.begin(), rows.end(), again)) {
+    AskOptions nobody;
+    args.passes.apply(nobody);  // refuses what would change nothing
+  }
+  for (EvalRow& row : rows)
+    if (again(row)) args.passes.apply(row.options);
+}
+
+std::vector<EvalRow> rows_of(const Eval& args, const std::vector<std::string>& names,
+                             const std::string& usual_budget) {
   std::vector<EvalRow> rows;
-  const std::string names = given.value("policy", "realized,oracle,resize,random,native");
-  require_effect(split_names(names), given);
-  for (const std::string& name : split_names(names)) {
+  std::vector<AskOptions> all;
+  for (const std::string& name : names) {
     EvalRow& row = rows.emplace_back();
     row.name = name;
-    row.options = ask_options(name, given);
-    args.again.apply(row.options);
+    row.options = args.options(name, usual_budget);
     row.limit = name == "native" ? args.native_limit : 0;
+    all.push_back(row.options);
   }
-  answerer();  // missing weights are reported before any scene is made
+  require_effect(args.flags, all);
+  apply_passes(args, rows);
+  return rows;
+}
+
+void eval_suites(const Eval& args) {
+  const std::vector<std::string> suites = split_names(args.suites);
+  std::vector<EvalRow> rows =
+      rows_of(args, split_names(args.policy("realized,oracle,resize,random,native")), "");
   MapMoves moves;
+  Predictions predictions(args.predictions);
   if (!args.equal_totals.empty()) {
-    measure_at_equal_totals(args.equal_totals, suites, args.limit, rows);
+    measure_at_equal_totals(args.equal_totals, suites, args.limit, rows, predictions);
   } else {
-    measure_rows(answering::ahead(answering::suite_groups(suites, args.limit)),
-                 answering::suite_questions(suites, args.limit), args.suites, rows, &moves);
+    const baselines::Askers& model = askers();  // missing weights are reported before any scene
+    measure_rows(model, measuring::ahead(measuring::suite_groups(suites, args.limit)),
+                 measuring::suite_questions(suites, args.limit), args.suites, rows, predictions, &moves);
   }
+  predictions.keep();
   if (args.json) {
     ordered_json out;
     out["suites"] = suites;
-    out["budget"] = rows[0].options.look.budget;
-    for (const EvalRow& row : rows) out["policies"][row.name] = to_json(row);
+    out["budget"] = rows[0].options.budget;
+    for (const EvalRow& row : rows) out["policies"][row.name] = to_json(row.records);
     out["differences"] = differences(rows);
     if (args.equal_totals.empty()) out["maps"] = to_json(moves);
     std::cout << out.dump() << "\n";
@@ -71,127 +103,85 @@ void eval_suites(const Eval& args, const nlohmann::json& given) {
               << "other words: " << rounded(moves.reworded) << " (" << moves.rewordings << ")\n";
 }
 
-std::vector<EvalRow> data_rows(const Eval& args, const nlohmann::json& given, bool read) {
-  const std::vector<std::string> asked = split_names(given.value("policy", "lexical"));
-  if (read) require_effect(asked, given);
-  std::vector<std::string> names = asked;
-  for (const char* blind : {"breadth-first", "random", "text"})
-    if (std::find(names.begin(), names.end(), blind) == names.end()) names.emplace_back(blind);
-  std::vector<EvalRow> rows;
-  for (const std::string& name : names) {
-    nlohmann::json own = given;
-    if (rows.size() >= asked.size()) {  // baselines share the budget and the seed alone
-      own = nlohmann::json::object();
-      for (const char* key : {"budget", "seed"})
-        if (given.contains(key)) own[key] = given[key];
-    }
-    if (!own.contains("budget")) own["budget"] = "balanced";
-    EvalRow& row = rows.emplace_back();
-    row.name = name;
+// The policies that were asked for, then rows that know no question and share budget and seed.
+std::vector<EvalRow> data_rows(const Eval& args, bool read) {
+  std::vector<EvalRow> rows = rows_of(args, split_names(args.policy("lexical")), "balanced");
+  for (const char* blind : {"breadth-first", "random", "text"}) {
+    if (std::any_of(rows.begin(), rows.end(), [&](const EvalRow& r) { return r.name == blind; }))
+      continue;
+    EvalRow row;
+    row.name = blind;
+    row.options = policy(blind);
+    row.options.budget = rows[0].options.budget;
+    row.options.allocate.seed = rows[0].options.allocate.seed;
+    rows.push_back(std::move(row));
+  }
+  for (EvalRow& row : rows) {
     row.read = read;
-    row.limit = name == "native" ? args.native_limit : 0;
-    if (read) {
-      row.options = ask_options(name, own);
-      args.again.apply(row.options);
-    } else {
-      own["policy"] = name;
-      row.options.look = options_from_json(own.dump());
-    }
-    row.options.look.canvas = measuring::kFrame;
+    if (!args.flags.given("canvas")) row.options.canvas = measuring::kFrame;
   }
   return rows;
 }
 
-ordered_json data_json(const Eval& args, const std::vector<EvalRow>& rows) {
+void eval_data(const Eval& args) {
+  std::vector<QuestionFolder> folders;
+  for (const std::string& folder : args.data)
+    folders.push_back(
+        open_folder(folder, args.limit, static_cast<int>(folders.size()) * kGroupsApart));
+  // Answers are read only where somebody knows the right ones and the bundled model is there.
+  const bool known = std::any_of(folders.begin(), folders.end(),
+                                 [](const QuestionFolder& f) { return f.answers; });
+  const bool read = known && !args.look_only && !find_bundle().empty();
+  std::vector<EvalRow> rows = data_rows(args, read);
+  std::shared_ptr<const Bundle> needed;
+  for (const EvalRow& row : rows)
+    if (!needed) needed = bundle_for(row.options);
+  const baselines::Askers model(needed);
+  Predictions predictions(args.predictions);
+  for (size_t i = 0; i < folders.size(); ++i)
+    measure_rows(model, folders[i].groups, folders[i].questions, args.data[i], rows, predictions,
+                 nullptr);
+  predictions.keep();
+  if (!args.json) {
+    std::cout << data_table(rows);
+    return;
+  }
   ordered_json out;
   out["data"] = args.data;
   out["policy"] = rows[0].name;
-  out["budget"] = rows[0].options.look.budget;
+  out["budget"] = rows[0].options.budget;
   out["frame"] = measuring::kFrame;
   out["largest_leaf"] = measuring::kFine;
-  out.update(to_json(rows[0]));
-  for (size_t i = 1; i < rows.size(); ++i) out["baselines"][rows[i].name] = to_json(rows[i]);
-  return out;
+  out.update(to_json(rows[0].records));
+  for (size_t i = 1; i < rows.size(); ++i)
+    out["baselines"][rows[i].name] = to_json(rows[i].records);
+  std::cout << out.dump() << "\n";
 }
 
-void print_data(const std::vector<EvalRow>& rows) {
-  const auto cell = [](double v, const char* format) {
-    char text[32];
-    std::snprintf(text, sizeof text, format, v);
-    return std::string(text);
-  };
-  std::vector<std::vector<std::string>> lines = {{"policy", "kind", "questions", "recall",
-                                                  "with alternates", "lift", "tokens",
-                                                  "exact match", "anls"}};
-  for (const EvalRow& row : rows) {
-    std::map<std::string, std::vector<const Record*>> kinds;
-    for (const Record& r : row.records) {
-      kinds[""].push_back(&r);
-      if (!r.kind.empty()) kinds[r.kind].push_back(&r);
-    }
-    for (const auto& [kind, records] : kinds) {
-      if (kinds.size() == 2 && !kind.empty()) continue;  // one kind says what all says
-      const answering::Summary s = answering::summarise(records);
-      const bool read = s.answered > 0;
-      lines.push_back({row.name, kind.empty() ? "all" : kind, std::to_string(s.questions),
-                       s.boxes > 0 ? cell(s.recall.mean, "%.3f") : "-",
-                       s.boxes > 0 ? cell(s.lenient, "%.3f") : "-",
-                       s.boxes > 0 ? cell(s.lift, "%.2f") : "-", cell(s.mean_tokens, "%.1f"),
-                       read ? cell(s.exact_match.mean, "%.3f") : "-",
-                       read ? cell(s.anls.mean, "%.3f") : "-"});
-    }
-  }
-  std::cout << table(lines) << "recall: share of the answer box under leaves of at most "
-            << measuring::kFine << " px, longer side " << measuring::kFrame << "\n";
-}
-
-void eval_data(const Eval& args, const nlohmann::json& given) {
-  // Answers are read only where somebody knows the right ones and the bundled model is there.
-  bool known = false;
-  size_t total = 0;
-  for (const std::string& folder : args.data) {
-    for (const Item& item : measuring::load_items(folder)) known = known || item.answer;
-    ++total;
-  }
-  const bool read = known && !args.look_only && !tiny::find_model().empty();
-  std::vector<EvalRow> rows = data_rows(args, given, read);
-  int first = 0;
-  for (const std::string& folder : args.data) {
-    const size_t questions = measuring::load_items(folder).size();
-    measure_rows(folder_groups(folder, args.limit, first),
-                 args.limit > 0 ? std::min<size_t>(args.limit, questions) : questions, folder, rows,
-                 nullptr);
-    first += 1'000'000;
-  }
-  if (args.json) {
-    std::cout << data_json(args, rows).dump() << "\n";
-  } else {
-    print_data(rows);
-  }
-}
-
-void eval(const Eval& args, const OptionFlags& flags) {
-  const nlohmann::json given = flags.given();
+void eval(const Eval& args) {
   const int ways = !args.data.empty() + !args.suites.empty() + !args.calibrate.empty() + args.pairs;
   if (!args.weights.empty()) {
     if (args.weights.size() != 2 || args.suites.empty())
       throw Error(ErrorCode::bad_argument,
                   "--weights compares two folders on suites: --weights A --weights B --suite S");
-    compare_weights(args.weights, split_names(args.suites), args.limit, given, args.json);
+    compare_weights(args.weights, split_names(args.suites), args.limit,
+                    args.options(args.policy("realized"), ""), args.json);
     return;
   }
+  if (args.predictions.given() && args.suites.empty() && args.data.empty())
+    throw Error(ErrorCode::bad_argument, "--predictions goes with --suite or --data");
   if (!args.equal_totals.empty() && args.suites.empty())
     throw Error(ErrorCode::bad_argument, "--equal-totals goes with --suite");
   if (ways != 1)
     throw Error(ErrorCode::bad_argument, "give one of --suite, --data, --pairs and --calibrate");
   if (args.pairs) {
-    eval_pairs(args.limit, given, args.json);
+    eval_pairs(args.limit, args.options(args.policy("realized"), "180"), args.json);
   } else if (!args.calibrate.empty()) {
     calibrate(args.calibrate, args.limit > 0 ? args.limit : 480, args.json);
   } else if (!args.suites.empty()) {
-    eval_suites(args, given);
+    eval_suites(args);
   } else {
-    eval_data(args, given);
+    eval_data(args);
   }
 }
 
@@ -200,14 +190,15 @@ void eval(const Eval& args, const OptionFlags& flags) {
 void add_eval(CLI::App& app) {
   CLI::App* sub =
       app.add_subcommand("eval", "how well are questions answered, and answers covered?");
-  auto args = std::make_shared<Eval>();
+  auto args = std::make_shared<Eval>(*sub);
   sub->add_option("--suite", args->suites, "fixed suites: documents,charts,...,unseen");
   sub->add_option("--data", args->data, "folder with items.jsonl and pictures; may be repeated");
   sub->add_option("--calibrate", args->calibrate,
                   "fit confidence and budgets of the weights in this folder");
   sub->add_flag("--pairs", args->pairs,
                 "questions of suite:pairs, both pictures under one budget (180 unless given)");
-  sub->add_option("--weights", args->weights, "compare two folders of weights on the suites");
+  sub->add_option("--weights", args->weights,
+                  "compare two folders of weights on the suites, each with what was fitted for it");
   sub->add_option("--limit", args->limit, "only the first questions of each suite or folder")
       ->check(at_least_zero());
   sub->add_option("--native-limit", args->native_limit,
@@ -218,9 +209,7 @@ void add_eval(CLI::App& app) {
                   "the tokens that it spent on average");
   sub->add_flag("--look-only", args->look_only, "with --data: do not read, only recall");
   sub->add_flag("--json", args->json, "print as JSON");
-  args->again.add(*sub);
-  const OptionFlags flags(*sub);
-  sub->callback([args, flags] { eval(*args, flags); });
+  sub->callback([args] { eval(*args); });
 }
 
 }  // namespace arrcoc::cli

@@ -1,18 +1,20 @@
 // The parts of `arrcoc eval`, one file each.
 #pragma once
 
-#include "cli/asking.h"
-#include "lab/measure/measure.h"
+#include <map>
+
+#include "lab/cli/lab.h"
+#include "lab/cli/predictions.h"
 
 namespace arrcoc::cli {
 
 // One policy over all questions.
 struct EvalRow {
   std::string name;
-  answering::AskOptions options;
+  AskOptions options;
   bool read = true;  // false: only where the tokens go
   int limit = 0;     // questions of each suite at most; 0: all
-  std::vector<answering::Record> records;
+  std::vector<measuring::Record> records;
 };
 
 // Do maps move with the question, and stay when only the wording changes?
@@ -21,32 +23,35 @@ struct MapMoves {
   int pairs = 0, rewordings = 0;
 };
 
-// Every row on every question. `total`: questions, for the progress line.
-void measure_rows(const answering::GroupSource& source, size_t total, const std::string& what,
-                  std::vector<EvalRow>& rows, MapMoves* moves);
+// Every row on every question. `total`: questions, for the progress line. moves: may be null.
+void measure_rows(const baselines::Askers& askers, const measuring::GroupSource& source,
+                  size_t total, const std::string& what, std::vector<EvalRow>& rows,
+                  Predictions& predictions, MapMoves* moves);
 
 // Suite by suite: first the row named `leader`, then all others with its mean tokens for a budget.
 // Error{bad_argument} when no row has that name.
 void measure_at_equal_totals(const std::string& leader, const std::vector<std::string>& suites,
-                             int limit, std::vector<EvalRow>& rows);
+                             int limit, std::vector<EvalRow>& rows, Predictions& predictions);
 
-nlohmann::ordered_json to_json(const answering::Summary& summary);
+ordered_json to_json(const measuring::Summary& summary);
 // In all, by suite, kind, complexity and bucket of tokens.
-nlohmann::ordered_json to_json(const EvalRow& row);
-nlohmann::ordered_json to_json(const MapMoves& moves);
+ordered_json to_json(const std::vector<measuring::Record>& records);
+ordered_json to_json(const MapMoves& moves);
 // Every row against the first on the questions that both were asked, in all and by suite.
-nlohmann::ordered_json differences(const std::vector<EvalRow>& rows);
+ordered_json differences(const std::vector<EvalRow>& rows);
 std::string difference_table(const std::vector<EvalRow>& rows);
 std::string suite_table(const std::vector<EvalRow>& rows);
+std::string data_table(const std::vector<EvalRow>& rows);
 
-// suite:pairs, both pictures of a question under one budget (180 unless given).
-void eval_pairs(int limit, const nlohmann::json& given, bool json);
+// suite:pairs, both pictures of a question under one budget.
+void eval_pairs(int limit, const AskOptions& options, bool json);
 
 // Fits calibration.json on held-out scenes and writes it into `folder`.
 void calibrate(const std::string& folder, int questions, bool json);
-// Answers of two folders of weights on the same questions.
+// Answers of two folders of weights on the same questions. Each is asked with what was fitted for
+// it; what the second has not (calibration, experts, balancer) is the first's.
 void compare_weights(const std::vector<std::string>& folders,
-                     const std::vector<std::string>& suites, int limit, const nlohmann::json& given,
+                     const std::vector<std::string>& suites, int limit, const AskOptions& options,
                      bool json);
 
 }  // namespace arrcoc::cli

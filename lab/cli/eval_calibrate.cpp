@@ -4,20 +4,20 @@
 
 #include "lab/cli/eval.h"
 #include "lab/fit/calibration_fit.h"
+#include "models/tiny/tiny.h"
 
 namespace arrcoc::cli {
 
 void calibrate(const std::string& folder, int questions, bool json) {
-  using nlohmann::ordered_json;
-  const auto model = tiny::TinyModel::load(folder);
-  const answering::Answerer fresh(model, {});
+  const auto fitted = load_bundle(folder);
+  auto neutral = std::make_shared<Bundle>(*make_bundle(fitted->networks));
+  neutral->experts = fitted->experts;
   Progress progress("calibrating", static_cast<size_t>(questions));
-  const auto trials = answering::try_budgets(
-      fresh, answering::ahead(answering::held_out_groups(questions)), [&](int done) {
-        for (int i = 0; i < done; ++i) progress.step();
-      });
-  const answering::Fit fit = answering::fit(trials, model->fingerprint());
-  ordered_json out = ordered_json::parse(answering::to_json(fit.calibration));
+  const auto trials =
+      fitting::try_budgets(Asker(neutral), measuring::ahead(measuring::held_out_groups(questions)),
+                           [&](int done) { progress.step(static_cast<size_t>(done)); });
+  const auto fit = fitting::fit_calibration(trials, fitted->networks->fingerprint());
+  ordered_json out = ordered_json::parse(to_json(fit.calibration));
   out["measured"] = {{"questions", fit.questions},
                      {"mean_tokens", rounded(fit.mean_tokens)},
                      {"simple_tokens", rounded(fit.simple)},
@@ -29,7 +29,7 @@ void calibrate(const std::string& folder, int questions, bool json) {
                      {"calibration_error_after", rounded(fit.error_after)}};
   const std::string text = out.dump(2) + "\n";
   const std::string path = (std::filesystem::path(folder) / "calibration.json").string();
-  media::write_file(path, std::vector<uint8_t>(text.begin(), text.end()));
+  write_text(path, text);
   std::cout << (json ? out.dump() + "\n" : path + "\n" + text);
 }
 

@@ -1,4 +1,5 @@
 // arrcoc eval --weights A --weights B --suite S: what do other weights (bf16, int8) change?
+#include <cmath>
 #include <iostream>
 
 #include "lab/cli/eval.h"
@@ -7,61 +8,81 @@ namespace arrcoc::cli {
 
 namespace {
 
+using measuring::Record;
+
+// A folder of weights that was never fitted takes what the other has; `borrowed` names it.
+std::shared_ptr<const Bundle> with_parts_of(const Bundle& first, const Bundle& second,
+                                            std::vector<std::string>& borrowed) {
+  const bool calibrated = !(second.calibration == Calibration{});
+  auto out = std::make_shared<Bundle>(
+      calibrated ? second : *make_bundle(second.networks, first.calibration));
+  out->experts = second.experts ? second.experts : first.experts;
+  out->balancer = second.balancer ? second.balancer : first.balancer;
+  if (!calibrated) borrowed.emplace_back("calibration");
+  if (!second.experts) borrowed.emplace_back("experts");
+  if (!second.balancer) borrowed.emplace_back("balancer");
+  return out;
+}
+
 // Both folders on the same questions.
 struct Comparison {
-  int questions = 0;
-  int same = 0;                 // equal answers
-  double distance = 0;          // mean 1 - cosine of the relevance maps
-  double likelihood = 0;        // mean |difference|
-  double wins = 0, losses = 0;  // right with the second alone, with the first alone
-  std::vector<answering::Record> records[2];
+  int same = 0;           // equal answers
+  double distance = 0;    // sum of 1 - cosine of the relevance maps
+  double likelihood = 0;  // sum of |difference|
+  std::vector<Record> records[2];
+
+  void add(const measuring::Group& group, const Answer& first, const Answer& second,
+           const measuring::Case& one) {
+    const Record a = judge(group, one, first), b = judge(group, one, second);
+    same += a.answer == b.answer ? 1 : 0;
+    likelihood += std::abs(a.likelihood - b.likelihood);
+    const Map &maps_a = first.from().look.relevance.map, &maps_b = second.from().look.relevance.map;
+    if (!maps_a.empty() && !maps_b.empty())
+      distance += static_cast<double>(cosine_distance(maps_a, maps_b));
+    records[0].push_back(a);
+    records[1].push_back(b);
+  }
 };
+
+ordered_json to_json(const Comparison& c, const std::vector<std::string>& folders,
+                     const std::vector<std::string>& borrowed) {
+  const auto both = compare(measuring::all_of(c.records[0]), measuring::all_of(c.records[1]));
+  const double n = std::max<double>(1, static_cast<double>(c.records[0].size()));
+  ordered_json out;
+  out["questions"] = c.records[0].size();
+  out["same_answers"] = rounded(c.same / n);
+  out["right_only_with_first"] = rounded(both.only_first / n);
+  out["right_only_with_second"] = rounded(both.only_second / n);
+  out["map_distance"] = rounded(c.distance / n);
+  out["likelihood_difference"] = rounded(c.likelihood / n);
+  out["second_borrows"] = borrowed;
+  for (size_t k = 0; k < 2; ++k) {
+    out["weights"].push_back({{"folder", folders[k]}});
+    out["weights"].back().update(cli::to_json(summarise(measuring::all_of(c.records[k]))));
+  }
+  return out;
+}
 
 }  // namespace
 
 void compare_weights(const std::vector<std::string>& folders,
-                     const std::vector<std::string>& suites, int limit, const nlohmann::json& given,
+                     const std::vector<std::string>& suites, int limit, const AskOptions& options,
                      bool json) {
-  const auto first = answering::Answerer::load(folders[0]);
-  // The second runs with the first's calibration: only the weights differ.
-  const answering::Answerer second(tiny::TinyModel::load(folders[1]), first->calibration());
-  const answering::AskOptions options = ask_options(given.value("policy", "realized"), given);
+  std::vector<std::string> borrowed;
+  const auto first = load_bundle(folders[0]);
+  const auto second = with_parts_of(*first, *load_bundle(folders[1]), borrowed);
+  const baselines::Askers askers[2] = {baselines::Askers(first), baselines::Askers(second)};
   Comparison c;
-  Progress progress("comparing", answering::suite_questions(suites, limit));
-  const auto source = answering::ahead(answering::suite_groups(suites, limit));
+  Progress progress("comparing", measuring::suite_questions(suites, limit));
+  const auto source = measuring::ahead(measuring::suite_groups(suites, limit));
   while (const auto group = source()) {
-    answering::Opinions maps[2];
-    const std::vector<answering::Record> records[2] = {
-        answering::measure(*first, *group, options, &maps[0]),
-        answering::measure(second, *group, options, &maps[1])};
-    for (size_t i = 0; i < records[0].size(); ++i) {
-      const answering::Record &a = records[0][i], &b = records[1][i];
-      ++c.questions;
-      c.same += a.answer == b.answer ? 1 : 0;
-      c.likelihood += std::abs(a.likelihood - b.likelihood);
-      c.wins += b.right && !a.right ? 1 : 0;
-      c.losses += a.right && !b.right ? 1 : 0;
-      if (!maps[0].empty() && !maps[1].empty())
-        c.distance += cosine_distance(maps[0][i]->relevance, maps[1][i]->relevance);
-      c.records[0].push_back(a);
-      c.records[1].push_back(b);
-      progress.step();
-    }
+    const auto inquiries = inquiries_of(*group, options);
+    const auto a = askers[0].of(options).ask(group->picture, inquiries, options);
+    const auto b = askers[1].of(options).ask(group->picture, inquiries, options);
+    for (size_t i = 0; i < a.size(); ++i) c.add(*group, a[i], b[i], group->cases[i]);
+    progress.step(a.size());
   }
-  nlohmann::ordered_json out;
-  out["questions"] = c.questions;
-  const double n = std::max(1, c.questions);
-  out["same_answers"] = rounded(c.same / n);
-  out["right_only_with_first"] = rounded(c.losses / n);
-  out["right_only_with_second"] = rounded(c.wins / n);
-  out["map_distance"] = rounded(c.distance / n);
-  out["likelihood_difference"] = rounded(c.likelihood / n);
-  for (int k = 0; k < 2; ++k) {
-    std::vector<const answering::Record*> all;
-    for (const auto& r : c.records[k]) all.push_back(&r);
-    out["weights"].push_back({{"folder", folders[static_cast<size_t>(k)]}});
-    out["weights"].back().update(to_json(answering::summarise(all)));
-  }
+  const ordered_json out = to_json(c, folders, borrowed);
   if (json) {
     std::cout << out.dump() << "\n";
     return;
@@ -74,6 +95,9 @@ void compare_weights(const std::vector<std::string>& folders,
             << ", right only with the first " << out["right_only_with_first"]
             << ", only with the second " << out["right_only_with_second"]
             << ", distance of the maps " << out["map_distance"] << "\n";
+  for (const std::string& part : borrowed)
+    std::cout << "note: " << folders[1] << " has no " << part << "; that of " << folders[0]
+              << " was used\n";
 }
 
 }  // namespace arrcoc::cli

@@ -1,26 +1,24 @@
 // Rows of `arrcoc eval` against the first one, question by question.
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "arrcoc/error.h"
-
 #include "lab/cli/eval.h"
 
 namespace arrcoc::cli {
 
 namespace {
 
-using answering::Difference;
-using answering::Record;
-using nlohmann::ordered_json;
+using measuring::Difference;
+using measuring::Record;
+using measuring::Records;
 
 // In all ("all" first) and by suite. A row with a limit was asked fewer questions: pairs are found
 // by group and question.
 std::vector<std::pair<std::string, Difference>> against(const EvalRow& first, const EvalRow& row) {
   std::map<std::pair<int, std::string>, const Record*> known;
   for (const Record& r : first.records) known[{r.group, r.question}] = &r;
-  using Pair = std::pair<std::vector<const Record*>, std::vector<const Record*>>;
+  using Pair = std::pair<Records, Records>;
   std::map<std::string, Pair> parts;
   Pair all;
   for (const Record& r : row.records) {
@@ -32,32 +30,33 @@ std::vector<std::pair<std::string, Difference>> against(const EvalRow& first, co
     }
   }
   std::vector<std::pair<std::string, Difference>> out;
-  out.emplace_back("all", answering::compare(all.first, all.second));
+  out.emplace_back("all", compare(all.first, all.second));
   if (parts.size() > 1)
     for (const auto& [suite, pair] : parts)
-      out.emplace_back(suite, answering::compare(pair.first, pair.second));
+      out.emplace_back(suite, compare(pair.first, pair.second));
+  std::erase_if(out, [](const auto& part) { return part.second.questions == 0; });
   return out;
 }
 
-std::string cell(double value, const char* format) {
-  char text[48];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
 // Groups of one suite keep their places among those of all suites.
-answering::GroupSource numbered_from(answering::GroupSource source, int first) {
+measuring::GroupSource numbered_from(measuring::GroupSource source, int first) {
   return [source = std::move(source), first]() mutable {
-    std::optional<answering::Group> group = source();
+    std::optional<measuring::Group> group = source();
     if (group) group->number += first;
     return group;
   };
 }
 
+double mean_tokens(const std::vector<Record>& records, size_t from) {
+  double sum = 0;
+  for (size_t i = from; i < records.size(); ++i) sum += records[i].tokens;
+  return sum / static_cast<double>(std::max<size_t>(1, records.size() - from));
+}
+
 }  // namespace
 
 void measure_at_equal_totals(const std::string& leader, const std::vector<std::string>& suites,
-                             int limit, std::vector<EvalRow>& rows) {
+                             int limit, std::vector<EvalRow>& rows, Predictions& predictions) {
   const auto found = std::find_if(rows.begin(), rows.end(),
                                   [&](const EvalRow& row) { return row.name == leader; });
   if (found == rows.end())
@@ -66,20 +65,20 @@ void measure_at_equal_totals(const std::string& leader, const std::vector<std::s
   const auto at = static_cast<size_t>(found - rows.begin());
   for (size_t s = 0; s < suites.size(); ++s) {
     const auto run = [&](std::vector<EvalRow>& some, const std::string& what) {
-      measure_rows(numbered_from(answering::ahead(answering::suite_groups({suites[s]}, limit)),
-                                 static_cast<int>(s) * 1'000'000),
-                   answering::suite_questions({suites[s]}, limit), what, some, nullptr);
+      measure_rows(askers(),
+                   numbered_from(measuring::ahead(measuring::suite_groups({suites[s]}, limit)),
+                                 static_cast<int>(s) * kGroupsApart),
+                   measuring::suite_questions({suites[s]}, limit), what, some, predictions,
+                   nullptr);
     };
     std::vector<EvalRow> first = {rows[at]}, others;
     const size_t before = first[0].records.size();
     run(first, suites[s] + " " + leader);
-    double tokens = 0;
-    for (size_t i = before; i < first[0].records.size(); ++i) tokens += first[0].records[i].tokens;
-    const auto n = static_cast<double>(std::max<size_t>(1, first[0].records.size() - before));
+    const auto tokens = std::lround(mean_tokens(first[0].records, before));
     for (size_t i = 0; i < rows.size(); ++i) {
       if (i == at) continue;
       others.push_back(rows[i]);
-      others.back().options.look.budget = std::to_string(std::lround(tokens / n));
+      others.back().options.budget = std::to_string(tokens);
     }
     run(others, suites[s]);
     for (size_t i = 0, k = 0; i < rows.size(); ++i)
@@ -90,8 +89,7 @@ void measure_at_equal_totals(const std::string& leader, const std::vector<std::s
 ordered_json differences(const std::vector<EvalRow>& rows) {
   ordered_json out = ordered_json::object();
   for (size_t i = 1; i < rows.size(); ++i)
-    for (const auto& [part, d] : against(rows[0], rows[i])) {
-      if (d.questions == 0) continue;
+    for (const auto& [part, d] : against(rows[0], rows[i]))
       out[rows[i].name][part] = {
           {"questions", d.questions},
           {"exact_match", rounded(d.exact_match.mean)},
@@ -102,7 +100,6 @@ ordered_json differences(const std::vector<EvalRow>& rows) {
           {"right_only_with_this", d.only_second},
           {"tokens_of_first", rounded(d.first_tokens)},
           {"tokens", rounded(d.second_tokens)}};
-    }
   return out;
 }
 
@@ -111,14 +108,12 @@ std::string difference_table(const std::vector<EvalRow>& rows) {
                                                   "exact match", "95 %", "won", "lost", "tokens",
                                                   "of " + rows[0].name}};
   for (size_t i = 1; i < rows.size(); ++i)
-    for (const auto& [part, d] : against(rows[0], rows[i])) {
-      if (d.questions == 0) continue;
-      lines.push_back({rows[i].name, part, std::to_string(d.questions),
-                       cell(d.exact_match.mean, "%+.3f"),
-                       cell(d.exact_match.low, "%+.3f") + cell(d.exact_match.high, " to %+.3f"),
-                       std::to_string(d.only_second), std::to_string(d.only_first),
-                       cell(d.second_tokens, "%.1f"), cell(d.first_tokens, "%.1f")});
-    }
+    for (const auto& [part, d] : against(rows[0], rows[i]))
+      lines.push_back(
+          {rows[i].name, part, std::to_string(d.questions), signed_fixed(d.exact_match.mean, 3),
+           signed_fixed(d.exact_match.low, 3) + " to " + signed_fixed(d.exact_match.high, 3),
+           std::to_string(d.only_second), std::to_string(d.only_first), fixed(d.second_tokens, 1),
+           fixed(d.first_tokens, 1)});
   return lines.size() > 1 ? table(lines) : "";
 }
 

@@ -1,17 +1,11 @@
 // arrcoc eval --pairs: the questions of suite:pairs, both pictures under one budget.
 #include <iostream>
-#include <map>
 
-#include "arrcoc/error.h"
-#include "arrcoc/esper.h"
-#include "models/tiny/tiny.h"
 #include "lab/cli/eval.h"
 
 namespace arrcoc::cli {
 
 namespace {
-
-using nlohmann::ordered_json;
 
 struct Tally {
   std::vector<double> right, chosen, tokens;  // one each a question
@@ -38,12 +32,8 @@ ordered_json to_json(const Tally& t) {
 
 }  // namespace
 
-void eval_pairs(int limit, const nlohmann::json& given, bool json) {
-  nlohmann::json fields = given;
-  fields["policy"] = given.value("policy", "realized");
-  if (!fields.contains("budget")) fields["budget"] = "180";
-  const Options look = options_from_json(fields.dump());
-  const auto backend = esper::tiny_backend(tiny::installed());
+void eval_pairs(int limit, const AskOptions& options, bool json) {
+  const Asker& asker = askers().of(options);
   const auto assets = scenes::Assets::load(scenes::find_assets());
   const int wanted = limit > 0 ? limit : scenes::kSuiteScenes * scenes::kSuiteQuestions;
   std::map<std::string, Tally> tallies;  // "" is all
@@ -53,19 +43,20 @@ void eval_pairs(int limit, const nlohmann::json& given, bool json) {
     const scenes::Scene scene = scenes::suite_scene(*assets, "pairs", s);
     std::vector<Picture> pictures;
     for (const scenes::Image& image : scene.images)
-      pictures.push_back(answering::picture_of(image, scene.layout));
+      pictures.push_back(measuring::picture_of(image, scene.layout));
     for (const scenes::Question& q : scene.questions) {
       if (asked == wanted) break;
-      const esper::PicturesResult r = esper::ask_pictures(pictures, q.text, *backend, look);
+      const Answer answer = asker.ask(pictures, q.text, options);
       for (const std::string& part : {std::string(), q.intent})
-        tallies[part].add(s, measuring::exact_match(r.text, q.answer), r.picture == q.picture,
-                          r.tokens);
+        tallies[part].add(s, measuring::exact_match(answer.text, q.answer),
+                          answer.picture == static_cast<size_t>(q.picture),
+                          static_cast<int>(answer.tokens));
       progress.step();
       ++asked;
     }
   }
   ordered_json out = to_json(tallies[""]);
-  out["budget"] = look.budget;
+  out["budget"] = options.budget;
   for (const auto& [part, tally] : tallies)
     if (!part.empty()) out["intents"][part] = to_json(tally);
   if (json) {

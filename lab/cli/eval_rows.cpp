@@ -1,39 +1,38 @@
+// Rows of `arrcoc eval`: measuring them, and their figures as JSON and tables.
 #include <algorithm>
 
-#include "arrcoc/error.h"
 #include "lab/cli/eval.h"
 
 namespace arrcoc::cli {
 
 namespace {
 
-using answering::Group;
-using answering::Record;
-using answering::Summary;
-using nlohmann::ordered_json;
+using measuring::Group;
+using measuring::Record;
+using measuring::Records;
+using measuring::Summary;
 
-using Records = std::vector<const Record*>;
-
-// Compares the maps of a group's questions with each other and with those of the same questions in
-// other words.
-void add_moves(const answering::Answerer& model, const Group& group,
-               const answering::Opinions& opinions, MapMoves& moves) {
-  for (size_t i = 0; i < opinions.size(); ++i) {
+// Compares the network's maps of a group's questions with each other and with those of the same
+// questions in other words.
+void add_moves(const Asker& asker, const Group& group, const LookOptions& look, MapMoves& moves) {
+  AskOptions options;
+  options.look.frame = look.frame;
+  const auto page = asker.see(group.picture, options);
+  std::vector<Query> queries;
+  for (const auto& one : group.cases) queries.push_back(parse_query(one.item.question));
+  const std::vector<Look> looks = page->looker->look(*page->seen, queries);
+  for (size_t i = 0; i < looks.size(); ++i) {
+    const Map& map = looks[i].relevance.map;
     for (size_t k = 0; k < i; ++k) {
-      moves.distinct += cosine_distance(opinions[i]->relevance, opinions[k]->relevance);
+      moves.distinct += static_cast<double>(cosine_distance(map, looks[k].relevance.map));
       ++moves.pairs;
     }
     if (group.cases[i].reworded.empty()) continue;
-    const auto again = model.look(group.picture, {group.cases[i].reworded});
-    moves.reworded += cosine_distance(opinions[i]->relevance, again[0].relevance);
+    const Query other = parse_query(group.cases[i].reworded);
+    const auto again = page->looker->look(*page->seen, {&other, 1});
+    moves.reworded += static_cast<double>(cosine_distance(map, again[0].relevance.map));
     ++moves.rewordings;
   }
-}
-
-std::string cell(double value, const char* format) {
-  char text[48];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
 }
 
 std::string bucket_of(int tokens) {
@@ -42,37 +41,50 @@ std::string bucket_of(int tokens) {
   return ">400";
 }
 
+std::string complexity_name(const Record& r) {
+  return r.complexity ? to_string(*r.complexity) : "";
+}
+
+// Records by a key; without one they are in no part.
 template <class Key>
-ordered_json by(const EvalRow& row, const Key& key) {
-  std::map<std::string, Records> parts;
-  for (const Record& r : row.records) parts[key(r)].push_back(&r);
-  ordered_json out = ordered_json::object();
-  for (const auto& [name, records] : parts)
-    if (!name.empty()) out[name] = to_json(answering::summarise(records));
+std::map<std::string, Records> parts_of(const std::vector<Record>& records, const Key& key) {
+  std::map<std::string, Records> out;
+  for (const Record& r : records)
+    if (const std::string name = key(r); !name.empty()) out[name].push_back(&r);
   return out;
+}
+
+template <class Key>
+ordered_json by(const std::vector<Record>& records, const Key& key) {
+  ordered_json out = ordered_json::object();
+  for (const auto& [name, part] : parts_of(records, key)) out[name] = to_json(summarise(part));
+  return out;
+}
+
+ordered_json pair_of(const measuring::Interval& interval) {
+  return {rounded(interval.low), rounded(interval.high)};
 }
 
 }  // namespace
 
-void measure_rows(const answering::GroupSource& source, size_t total, const std::string& what,
-                  std::vector<EvalRow>& rows, MapMoves* moves) {
-  const bool reads = std::any_of(rows.begin(), rows.end(), [](const EvalRow& r) { return r.read; });
-  const auto model = reads ? answerer() : nullptr;
+void measure_rows(const baselines::Askers& askers, const measuring::GroupSource& source,
+                  size_t total, const std::string& what, std::vector<EvalRow>& rows,
+                  Predictions& predictions, MapMoves* moves) {
   Progress progress(what, total);
   std::map<std::pair<std::string, std::string>, int> asked;  // by suite and row
   while (const std::optional<Group> group = source()) {
-    answering::Opinions opinions;
     for (EvalRow& row : rows) {
       int& done = asked[{group->suite, row.name}];
       if (row.limit > 0 && done >= row.limit) continue;
       done += static_cast<int>(group->cases.size());
-      std::vector<Record> records = row.read
-                                        ? answering::measure(*model, *group, row.options, &opinions)
-                                        : answering::measure_looking(*group, row.options.look);
-      for (Record& r : records) row.records.push_back(std::move(r));
+      const Asker& asker = askers.of(row.options);
+      const measuring::Hearer hearer = predictions.of(row.name);
+      for (Record& r : row.read ? measure(asker, *group, row.options, hearer)
+                                : measure_looking(asker, *group, row.options, hearer))
+        row.records.push_back(std::move(r));
     }
-    if (moves) add_moves(*model, *group, opinions, *moves);
-    for (size_t i = 0; i < group->cases.size(); ++i) progress.step();
+    if (moves) add_moves(askers.of({}), *group, rows[0].options.look, *moves);
+    progress.step(group->cases.size());
   }
   if (moves && moves->pairs > 0) moves->distinct /= moves->pairs;
   if (moves && moves->rewordings > 0) moves->reworded /= moves->rewordings;
@@ -82,9 +94,9 @@ ordered_json to_json(const Summary& s) {
   ordered_json out = {{"questions", s.questions}};
   if (s.answered > 0) {
     out["exact_match"] = rounded(s.exact_match.mean);
-    out["exact_match_95"] = {rounded(s.exact_match.low), rounded(s.exact_match.high)};
+    out["exact_match_95"] = pair_of(s.exact_match);
     out["anls"] = rounded(s.anls.mean);
-    out["anls_95"] = {rounded(s.anls.low), rounded(s.anls.high)};
+    out["anls_95"] = pair_of(s.anls);
     out["answered"] = s.answered;
     out["unsure"] = rounded(s.unsure);
     out["right_when_sure"] = rounded(s.right_when_sure);
@@ -92,18 +104,18 @@ ordered_json to_json(const Summary& s) {
   }
   if (s.boxes > 0) {
     out["answer_region_recall"] = rounded(s.recall.mean);
-    out["answer_region_recall_95"] = {rounded(s.recall.low), rounded(s.recall.high)};
+    out["answer_region_recall_95"] = pair_of(s.recall);
     out["recall_with_alternates"] = rounded(s.lenient);
     out["lift"] = rounded(s.lift);
   }
   if (s.answered > 0) {
     out["answer_box_hit"] = rounded(s.box_hit);
     out["answer_box_overlap"] = rounded(s.overlap);
+    out["worst_decile_anls"] = rounded(s.worst_decile);
   }
-  if (s.answered > 0) out["worst_decile_anls"] = rounded(s.worst_decile);
   if (s.placed > 0) {
     out["qc3"] = rounded(s.qc3.mean);
-    out["qc3_95"] = {rounded(s.qc3.low), rounded(s.qc3.high)};
+    out["qc3_95"] = pair_of(s.qc3);
   }
   out["mean_tokens"] = rounded(s.mean_tokens);
   out["most_tokens"] = s.most_tokens;
@@ -113,14 +125,12 @@ ordered_json to_json(const Summary& s) {
   return out;
 }
 
-ordered_json to_json(const EvalRow& row) {
-  Records all;
-  for (const Record& r : row.records) all.push_back(&r);
-  ordered_json out = to_json(answering::summarise(all));
-  out["suites"] = by(row, [](const Record& r) { return r.suite; });
-  out["kinds"] = by(row, [](const Record& r) { return r.kind; });
-  out["complexity"] = by(row, [](const Record& r) { return r.complexity; });
-  out["budgets"] = by(row, [](const Record& r) { return bucket_of(r.tokens); });
+ordered_json to_json(const std::vector<Record>& records) {
+  ordered_json out = to_json(summarise(measuring::all_of(records)));
+  out["suites"] = by(records, [](const Record& r) { return r.suite; });
+  out["kinds"] = by(records, [](const Record& r) { return r.kind; });
+  out["complexity"] = by(records, complexity_name);
+  out["budgets"] = by(records, [](const Record& r) { return bucket_of(r.tokens); });
   return out;
 }
 
@@ -137,28 +147,48 @@ std::string suite_table(const std::vector<EvalRow>& rows) {
   std::vector<std::vector<std::string>> lines = {{"policy", "questions", "n", "exact match", "95 %",
                                                   "anls", "recall", "tokens", "passes", "ms"}};
   for (const EvalRow& row : rows) {
-    std::map<std::string, Records> suites, complexity;
-    Records all;
-    for (const Record& r : row.records) {
-      all.push_back(&r);
-      suites[r.suite].push_back(&r);
-      if (!r.complexity.empty()) complexity[r.complexity].push_back(&r);
-    }
     const auto add = [&](const std::string& part, const Records& records) {
-      const Summary s = answering::summarise(records);
-      lines.push_back(
-          {row.name, part, std::to_string(s.questions), cell(s.exact_match.mean, "%.3f"),
-           cell(s.exact_match.low, "%.2f") + cell(s.exact_match.high, "-%.2f"),
-           cell(s.anls.mean, "%.3f"), s.boxes > 0 ? cell(s.recall.mean, "%.3f") : "-",
-           cell(s.mean_tokens, "%.1f"), cell(s.mean_passes, "%.2f"), cell(s.p50, "%.0f")});
+      const Summary s = summarise(records);
+      lines.push_back({row.name, part, std::to_string(s.questions), fixed(s.exact_match.mean, 3),
+                       fixed(s.exact_match.low, 2) + "-" + fixed(s.exact_match.high, 2),
+                       fixed(s.anls.mean, 3), s.boxes > 0 ? fixed(s.recall.mean, 3) : "-",
+                       fixed(s.mean_tokens, 1), fixed(s.mean_passes, 2), fixed(s.p50, 0)});
     };
-    add("all", all);
+    add("all", measuring::all_of(row.records));
+    const auto suites = parts_of(row.records, [](const Record& r) { return r.suite; });
     if (suites.size() > 1)
       for (const auto& [name, records] : suites) add(name, records);
-    for (const char* name : {"simple", "medium", "complex"})
-      if (complexity.count(name)) add(name, complexity[name]);
+    const auto complexity = parts_of(row.records, complexity_name);
+    for (const Complexity c : {Complexity::simple, Complexity::medium, Complexity::complex})
+      if (const auto part = complexity.find(to_string(c)); part != complexity.end())
+        add(part->first, part->second);
   }
   return table(lines);
+}
+
+std::string data_table(const std::vector<EvalRow>& rows) {
+  std::vector<std::vector<std::string>> lines = {{"policy", "kind", "questions", "recall",
+                                                  "with alternates", "lift", "tokens",
+                                                  "exact match", "anls"}};
+  for (const EvalRow& row : rows) {
+    auto kinds = parts_of(row.records, [](const Record& r) { return r.kind; });
+    if (kinds.size() == 1) kinds.clear();  // one kind says what all says
+    kinds[""] = measuring::all_of(row.records);
+    for (const auto& [kind, records] : kinds) {
+      const Summary s = summarise(records);
+      const auto of_boxes = [&](double v, int digits) {
+        return s.boxes > 0 ? fixed(v, digits) : std::string("-");
+      };
+      const auto of_answers = [&](double v) { return s.answered > 0 ? fixed(v, 3) : "-"; };
+      lines.push_back({row.name, kind.empty() ? "all" : kind, std::to_string(s.questions),
+                       of_boxes(s.recall.mean, 3), of_boxes(s.lenient, 3), of_boxes(s.lift, 2),
+                       fixed(s.mean_tokens, 1), of_answers(s.exact_match.mean),
+                       of_answers(s.anls.mean)});
+    }
+  }
+  return table(lines) + "recall: share of the answer box under leaves of at most " +
+         fixed(measuring::kFine, 0) + " px, longer side " + std::to_string(measuring::kFrame) +
+         "\n";
 }
 
 }  // namespace arrcoc::cli

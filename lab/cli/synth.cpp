@@ -9,15 +9,14 @@
 #include <set>
 
 #include "arrcoc/error.h"
-#include "cli/cli.h"
+#include "base/join.h"
+#include "lab/cli/lab.h"
 #include "lab/cli/synth_stats.h"
-#include "lab/scenes/scenes.h"
 
 namespace arrcoc::cli {
 
 namespace {
 
-using nlohmann::ordered_json;
 using scenes::Image;
 using scenes::Question;
 using scenes::Scene;
@@ -81,7 +80,7 @@ void write_items(std::ofstream& items, const Scene& scene, const std::vector<std
     line["text_boxes"] = std::move(texts);
     line["layout"] = scene.layout;
     line["intent"] = q.intent;
-    line["complexity"] = q.complexity;
+    line["complexity"] = to_string(q.complexity);
     if (scene.images.size() > 1) {
       line["images"] = names;
       auto track = ordered_json::array();
@@ -155,11 +154,7 @@ struct Sum {
   }
 };
 
-std::string percent(double share, int digits) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f %%", digits, 100 * share);
-  return text;
-}
+std::string percent(double share, int digits) { return fixed(100 * share, digits) + " %"; }
 
 std::string summary(std::map<std::string, Sum>& sums) {
   std::vector<std::vector<std::string>> rows = {
@@ -238,14 +233,9 @@ void add_synth(CLI::App& app) {
   auto s = std::make_shared<Synth>();
   CLI::App* sub =
       app.add_subcommand("synth", "make pictures with questions whose evidence is known");
-  const auto listed = [](const std::vector<std::string>& names) {
-    std::string out;
-    for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
-    return out;
-  };
   sub->add_option("--kind", s->kind,
-                  "all, mixed, suite:NAME (" + listed(scenes::suites()) + ") or one of " +
-                      listed(scenes::kinds()))
+                  "all, mixed, suite:NAME (" + joined(scenes::suites()) + ") or one of " +
+                      joined(scenes::kinds()))
       ->capture_default_str();
   auto* count = sub->add_option("--count", s->count, "scenes (a kind, with --kind all)")
                     ->check(CLI::Range(1, 10000000))

@@ -14,8 +14,6 @@ namespace arrcoc::cli {
 
 namespace {
 
-using nlohmann::json;
-
 double quantile(std::vector<double> values, double q) {
   if (values.empty()) return std::nan("");
   std::sort(values.begin(), values.end());
@@ -82,12 +80,7 @@ void read_item(const json& item, const std::string& folder, Numbers& n) {
   n.ink.push_back(ink_density(folder + "/" + image));
 }
 
-std::string number(double v, int digits) {
-  if (std::isnan(v)) return "-";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f", digits, v);
-  return text;
-}
+std::string number(double v, int digits) { return std::isnan(v) ? "-" : fixed(v, digits); }
 
 }  // namespace
 

@@ -3,19 +3,16 @@
 #include <fstream>
 #include <iostream>
 
-#include "media/draw/curves.h"
 #include "arrcoc/error.h"
-#include "models/tiny/tiny.h"
-#include "cli/cli.h"
-#include "lab/cli/train_from_log.h"
-#include "lab/cli/train_policies.h"
+#include "lab/cli/train.h"
 #include "lab/train/train.h"
+#include "media/draw/curves.h"
+#include "models/tiny/tiny.h"
 
 namespace arrcoc::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 struct Wanted {
   std::string config, out, init, curves, export_int8, from_log;
@@ -161,7 +158,7 @@ void add_train(CLI::App& app) {
     if (!wanted->curves.empty()) {
       std::cout << draw(wanted->curves) << "\n";
     } else if (wanted->policies > 0) {
-      training::PolicyOptions options;
+      fitting::PolicyOptions options;
       options.questions = wanted->policies;
       train_policies(options, wanted->out, wanted->json_out);
     } else if (!wanted->from_log.empty()) {

@@ -1,17 +1,14 @@
 // arrcoc train --from-log DB: the tier head learns from what people thought of answers.
-#include "lab/cli/train_from_log.h"
-
 #include <filesystem>
 #include <iostream>
 
+#include "arrcoc/bundle.h"
 #include "arrcoc/error.h"
 #include "arrcoc/serve.h"
-#include "models/tiny/tiny.h"
+#include "lab/cli/train.h"
 #include "lab/train/feedback.h"
 
 namespace arrcoc::cli {
-
-using nlohmann::ordered_json;
 
 namespace {
 
@@ -22,8 +19,8 @@ std::vector<training::Feedback> rated(const std::string& file) {
   auto examples = log.list(int64_t{1} << 40);
   std::reverse(examples.begin(), examples.end());  // oldest first: the same split as it grows
   for (const serving::Example& e : examples) {
-    if (e.rating.empty() || e.picture.empty()) continue;
-    out.push_back({media::decode(e.picture, e.id), e.question, e.kept, e.native, e.rating == "up"});
+    if (e.rating == serving::Rating::none || e.picture.empty()) continue;
+    out.push_back({media::decode(e.picture, e.id), e.question, e.kept, e.native, e.rating == serving::Rating::up});
   }
   return out;
 }
@@ -38,7 +35,7 @@ ordered_json to_json(const training::GuardScore& score) {
 
 void train_from_log(const FromLog& wanted) {
   training::FeedbackOptions options;
-  options.weights = wanted.init.empty() ? tiny::find_model() : wanted.init;
+  options.weights = wanted.init.empty() ? find_bundle() : wanted.init;
   if (options.weights.empty())
     throw Error(ErrorCode::not_found, "the bundled model was not found: give --init FOLDER");
   if (wanted.out.empty()) throw Error(ErrorCode::bad_argument, "--from-log needs --out FOLDER");

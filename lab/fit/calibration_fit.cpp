@@ -5,9 +5,12 @@
 
 #include "arrcoc/error.h"
 
-namespace arrcoc::answering {
+namespace arrcoc::fitting {
 
 namespace {
+
+using measuring::Group;
+using measuring::Record;
 
 constexpr size_t kBudgets = std::size(kFitBudgets);
 
@@ -24,6 +27,12 @@ Between between(int tokens) {
   return {low, std::clamp((std::log(tokens) - a) / (b - a), 0.0, 1.0)};
 }
 
+int budget_of(const Calibration& c, const Trial& t) {
+  Look look;
+  look.need = static_cast<float>(calibrated_need(c, t.expected, t.query));
+  return allocating::budget(look, t.query, "auto").tokens;
+}
+
 struct Outcome {
   double tokens = 0, simple = 0, complex = 0, right = 0;
 };
@@ -32,10 +41,10 @@ Outcome outcome(const std::vector<Trial>& trials, const Calibration& c) {
   Outcome out;
   int simple = 0, complex = 0;
   for (const Trial& t : trials) {
-    const int tokens = auto_budget(c, *t.opinion, t.query).tokens;
+    const int tokens = budget_of(c, t);
     out.tokens += tokens;
-    if (t.complexity == "simple") ++simple, out.simple += tokens;
-    if (t.complexity == "complex") ++complex, out.complex += tokens;
+    if (t.complexity == Complexity::simple) ++simple, out.simple += tokens;
+    if (t.complexity == Complexity::complex) ++complex, out.complex += tokens;
     const Between at = between(tokens);
     out.right += (1 - at.share) * t.right[at.low] + at.share * t.right[at.low + 1];
   }
@@ -49,7 +58,7 @@ Outcome outcome(const std::vector<Trial>& trials, const Calibration& c) {
 
 // The budget rule: of those within the targets the one with most answers right; without any, the
 // one that misses them least.
-void fit_budget(const std::vector<Trial>& trials, const Targets& targets, Fit& best) {
+void fit_budget(const std::vector<Trial>& trials, const Targets& targets, CalibrationFit& best) {
   double best_score = -1e9;
   for (double complex : {1.0, 1.25, 1.5, 2.0})
     for (double power : {0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0})
@@ -81,14 +90,12 @@ struct Point {
 
 double expected_error(const std::vector<Point>& points, const Calibration& c) {
   std::vector<Record> records(points.size());
-  std::vector<const Record*> all;
   for (size_t i = 0; i < points.size(); ++i) {
     records[i].answered = true;
     records[i].right = points[i].right;
     records[i].confidence = calibrated(c, points[i].likelihood);
-    all.push_back(&records[i]);
   }
-  return summarise(all).calibration_error;
+  return measuring::calibration_error(measuring::all_of(records));
 }
 
 // Platt's scaling by Newton's method on the logistic loss, with a weak pull towards the identity.
@@ -114,41 +121,43 @@ void fit_confidence(const std::vector<Point>& points, Calibration& c) {
 
 }  // namespace
 
-std::vector<Trial> try_budgets(const Answerer& answerer, const GroupSource& source,
+std::vector<Trial> try_budgets(const Asker& asker, const measuring::GroupSource& source,
                                const std::function<void(int)>& done) {
   std::vector<Trial> out;
   while (const std::optional<Group> group = source()) {
-    Opinions opinions;
     std::vector<Trial> trials(group->cases.size());
     for (const int budget : kFitBudgets) {
-      AskOptions options = options_for("realized");
-      options.look.budget = std::to_string(budget);
-      const std::vector<Record> records = measure(answerer, *group, options, &opinions);
-      for (size_t i = 0; i < records.size(); ++i) {
-        trials[i].likelihood.push_back(records[i].likelihood);
-        trials[i].right.push_back(records[i].right);
+      AskOptions options;
+      options.budget = std::to_string(budget);
+      const std::vector<Answer> answers =
+          asker.ask(group->picture, inquiries_of(*group, options), options);
+      for (size_t i = 0; i < answers.size(); ++i) {
+        const Record record = judge(*group, group->cases[i], answers[i]);
+        trials[i].likelihood.push_back(record.likelihood);
+        trials[i].right.push_back(record.right);
+        trials[i].query = answers[i].query;
+        trials[i].expected = static_cast<double>(answers[i].from().look.need.value_or(0));
       }
     }
     for (size_t i = 0; i < trials.size(); ++i) {
       trials[i].complexity = group->cases[i].complexity;
-      trials[i].query = parse_query(group->cases[i].item.question);
-      trials[i].opinion = opinions[i];
       out.push_back(std::move(trials[i]));
     }
-    done(static_cast<int>(group->cases.size()));
+    done(static_cast<int>(trials.size()));
   }
   return out;
 }
 
-Fit fit(const std::vector<Trial>& trials, uint64_t weights, const Targets& targets) {
+CalibrationFit fit_calibration(const std::vector<Trial>& trials, uint64_t weights,
+                               const Targets& targets) {
   if (trials.empty()) throw Error(ErrorCode::bad_argument, "no questions to calibrate with");
-  Fit out;
+  CalibrationFit out;
   out.questions = static_cast<int>(trials.size());
   out.calibration.weights = weights;
   fit_budget(trials, targets, out);
   std::vector<Point> points;
   for (const Trial& t : trials) {
-    const Between at = between(auto_budget(out.calibration, *t.opinion, t.query).tokens);
+    const Between at = between(budget_of(out.calibration, t));
     const size_t nearest = at.share < 0.5 ? at.low : at.low + 1;
     points.push_back({t.likelihood[nearest], t.right[nearest]});
     const size_t usual = static_cast<size_t>(
@@ -161,4 +170,4 @@ Fit fit(const std::vector<Trial>& trials, uint64_t weights, const Targets& targe
   return out;
 }
 
-}  // namespace arrcoc::answering
+}  // namespace arrcoc::fitting

@@ -1,17 +1,18 @@
 // Fitting a Calibration to what the model does on held-out scenes.
 #pragma once
 
+#include "arrcoc/bundle.h"
 #include "lab/measure/measure.h"
 
-namespace arrcoc::answering {
+namespace arrcoc::fitting {
 
 inline constexpr int kFitBudgets[] = {64, 96, 128, 180, 256, 400};
 
 // One question at every budget of kFitBudgets.
 struct Trial {
-  std::string complexity;
+  std::optional<Complexity> complexity;  // as its maker says; Query::complexity is what it looks
   Query query;
-  std::shared_ptr<const tiny::Opinion> opinion;
+  double expected = 0;  // e of Calibration: a neutral one gives it as the need
   std::vector<double> likelihood;
   std::vector<bool> right;
 };
@@ -21,7 +22,7 @@ struct Targets {
   double simple_share = 0.45;  // of the complex questions' mean, at most; the bar is a half
 };
 
-struct Fit {
+struct CalibrationFit {
   Calibration calibration;
   int questions = 0;
   double mean_tokens = 0, simple = 0, complex = 0;  // mean tokens
@@ -30,8 +31,10 @@ struct Fit {
   bool met = false;                                 // both targets
 };
 
-std::vector<Trial> try_budgets(const Answerer& answerer, const GroupSource& source,
+// asker: of a bundle with a neutral Calibration.
+std::vector<Trial> try_budgets(const Asker& asker, const measuring::GroupSource& source,
                                const std::function<void(int)>& done);
-Fit fit(const std::vector<Trial>& trials, uint64_t weights, const Targets& targets = {});
+CalibrationFit fit_calibration(const std::vector<Trial>& trials, uint64_t weights,
+                               const Targets& targets = {});
 
-}  // namespace arrcoc::answering
+}  // namespace arrcoc::fitting

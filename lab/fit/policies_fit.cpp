@@ -5,27 +5,27 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "allocate/experts.h"
 #include "arrcoc/error.h"
-#include "arrcoc/realize.h"
+#include "base/json.h"
 #include "lab/measure/evaluation.h"
 #include "lab/measure/measure.h"
 #include "lab/scenes/scenes.h"
 #include "lab/train/dice.h"
 #include "look/balance/policy.h"
 
-namespace arrcoc::training {
+namespace arrcoc::fitting {
 namespace {
 
 using at::Tensor;
-using nlohmann::json;
+using training::Dice;
 
 constexpr std::array<const char*, 4> kKinds = {"documents", "charts", "objects", "scenes"};
 static_assert(kKinds.size() == allocating::kExperts.size());  // text, chart, sparse, mixed
 constexpr int kQuestionsEach = 4;                             // of a picture
 constexpr int kBudgets[] = {100, 180};
+constexpr int kFeatures = BalancePolicy::kFeatures;
 
 // One question: what the scorers said and where its boxes are.
 struct Case {
@@ -37,34 +37,46 @@ struct Case {
   bool held_out = false;
 };
 
-void look(const scenes::Scene& scene, size_t kind, const std::vector<std::string>& couplings,
-          bool held_out, std::vector<Case>& cases) {
-  const Picture picture = answering::picture_of(scene.images[0], scene.layout);
-  const Tensor frame = frame_of(picture, 1024);
-  const Options defaults;
-  const Texture texture = texture::sense(
-      picture, frame, {channel_set(defaults.channels), defaults.frame, defaults.cell, {}});
-  int taken = 0;
-  for (const scenes::Question& question : scene.questions) {
-    if (question.answer_boxes.empty() || question.picture != 0 || taken++ == kQuestionsEach)
-      continue;
-    Case base;
-    base.query = parse_query(question.text);
-    base.boxes = question.answer_boxes;
-    base.boxes.insert(base.boxes.end(), question.evidence_boxes.begin(),
-                      question.evidence_boxes.end());
-    base.geometry = {picture.width(), picture.height(), 0};
-    base.kind = kind;
-    base.held_out = held_out;
-    const Sight sight{picture, frame, texture, base.query,
-                      scoring::map_shape(picture, frame, defaults.cell)};
-    for (size_t c = 0; c < couplings.size(); ++c) {
-      Case one = base;
-      one.coupling = c;
-      one.knowledge = scoring::know(sight, {defaults.information, defaults.salience, couplings[c]});
-      cases.push_back(std::move(one));
-    }
+using Lookers = std::vector<std::shared_ptr<const Looker>>;
+
+// One looker a coupling, with all three maps.
+Lookers lookers_of(const std::vector<std::string>& couplings,
+                   const std::shared_ptr<const Looker>& network) {
+  Lookers out;
+  for (const std::string& coupling : couplings) {
+    LookOptions options;
+    options.coupling = coupling == "realizer" ? kNetwork : coupling;
+    options.every_map = true;
+    out.push_back(make_looker(options, network));
   }
+  return out;
+}
+
+void look(const scenes::Scene& scene, size_t kind, bool held_out, const Lookers& lookers,
+          std::vector<Case>& cases) {
+  const Picture picture = measuring::picture_of(scene.images[0], scene.layout);
+  std::vector<Case> base;
+  std::vector<Query> queries;
+  for (const scenes::Question& question : scene.questions) {
+    if (question.answer_boxes.empty() || question.picture != 0 || base.size() == kQuestionsEach)
+      continue;
+    Case& one = base.emplace_back();
+    queries.push_back(one.query = parse_query(question.text));
+    one.boxes = question.answer_boxes;
+    one.boxes.insert(one.boxes.end(), question.evidence_boxes.begin(),
+                     question.evidence_boxes.end());
+    one.geometry = {picture.width(), picture.height(), 0};
+    one.kind = kind;
+    one.held_out = held_out;
+  }
+  std::vector<std::vector<Look>> looks;
+  for (const auto& looker : lookers) looks.push_back(looker->look(*looker->see(picture), queries));
+  for (size_t i = 0; i < base.size(); ++i)
+    for (size_t c = 0; c < lookers.size(); ++c) {
+      Case& one = cases.emplace_back(base[i]);
+      one.coupling = c;
+      one.knowledge = std::move(looks[c][i].knowledge);
+    }
 }
 
 double recall(const Case& one, const Allocation& allocation) {
@@ -115,7 +127,7 @@ void descend(std::vector<Tensor> weights, int steps, double rate, const Loss& lo
 
 // Cross-entropy of a softmax over cells of the mixed map against the boxes' cells, by the weights
 // of the maps. Cells are drawn, so that pictures of any size weigh alike.
-balancing::Policy fit_balancer(const std::vector<Case>& cases, const PolicyOptions& options) {
+BalancePolicy fit_balancer(const std::vector<Case>& cases, const PolicyOptions& options) {
   constexpr int kCells = 256;
   std::vector<float> maps, wanted, features;
   Dice dice(options.seed, 11);
@@ -143,8 +155,8 @@ balancing::Policy fit_balancer(const std::vector<Case>& cases, const PolicyOptio
   if (count == 0) throw Error(ErrorCode::bad_argument, "policies: no question to fit on");
   const Tensor m = at::tensor(maps).view({count, kCells, 3});
   const Tensor t = at::tensor(wanted).view({count, kCells});
-  const Tensor f = at::tensor(features).view({count, balancing::kPolicyFeatures});
-  Tensor rows = at::zeros({3, balancing::kPolicyFeatures}), bias = at::zeros({3});
+  const Tensor f = at::tensor(features).view({count, kFeatures});
+  Tensor rows = at::zeros({3, kFeatures}), bias = at::zeros({3});
   Tensor sharp = at::full({1}, 2.0);
   descend({rows, bias, sharp}, options.steps, 0.05, [&] {
     const Tensor w = at::softmax(at::linear(f, rows, bias), 1);
@@ -152,42 +164,39 @@ balancing::Policy fit_balancer(const std::vector<Case>& cases, const PolicyOptio
     return -(at::log_softmax(mixed * sharp.exp(), 1) * t).sum(1).mean() +
            1e-3 * rows.square().sum();
   });
-  balancing::Policy out;
+  BalancePolicy out;
   for (int o = 0; o < 3; ++o) {
     out.bias[o] = bias[o].item<float>();
-    for (int i = 0; i < balancing::kPolicyFeatures; ++i) out.rows[o][i] = rows[o][i].item<float>();
+    for (int i = 0; i < kFeatures; ++i) out.rows[o][i] = rows[o][i].item<float>();
   }
   return out;
 }
 
-Relevance balanced(const Case& one, const std::string& balancer,
-                   const std::string& preset = "vervaeke") {
+// learned: of balancer "learned" alone.
+Relevance balanced(const Case& one, const std::string& balancer, const std::string& preset,
+                   const std::shared_ptr<const BalancePolicy>& learned = nullptr) {
   BalanceOptions options;
   options.preset = preset;
+  options.learned = learned;
   return balancing::balance(one.knowledge, one.query, balancer, options);
 }
 
-// Each expert is the best of a grid on its own kind of pictures; the gate learns to tell the kinds
-// by their maps.
-allocating::Experts fit_experts(const std::vector<Case>& cases, const std::vector<Relevance>& maps,
-                                const PolicyOptions& options) {
-  allocating::Experts out;
-  for (size_t e = 0; e < out.experts.size(); ++e) {
-    double best = -1;
-    for (float power : {0.5F, 0.75F, 1.0F, 1.5F, 2.0F})
-      for (float finest : {0.25F, 0.35F, 0.5F, 0.7F, 1.0F})
-        for (float falloff : {0.0F, 24.0F}) {
-          const allocating::Expert expert{power, finest, falloff};
-          double sum = 0;
-          for (size_t i = 0; i < cases.size(); ++i) {
-            if (cases[i].held_out || cases[i].kind != e) continue;
-            for (int tokens : kBudgets)
-              sum += recall(cases[i], allocating::allocate_by(expert, maps[i], cases[i].geometry,
-                                                              {tokens, "", ""}, {}));
-          }
-          if (sum > best) best = sum, out.experts[e] = expert;
-        }
+// Sum of recalls of an expert over the pictures of one kind that it may be fitted on.
+double recall_of(const allocating::Expert& expert, size_t kind, const std::vector<Case>& cases,
+                 const std::vector<Relevance>& maps) {
+  double sum = 0;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    if (cases[i].held_out || cases[i].kind != kind) continue;
+    for (int tokens : kBudgets)
+      sum += recall(cases[i], allocating::allocate_by(expert, maps[i], cases[i].geometry,
+                                                      {tokens, "", ""}, {}));
   }
+  return sum;
+}
+
+// The gate learns to tell the kinds of pictures by their maps.
+void fit_gate(const std::vector<Case>& cases, const std::vector<Relevance>& maps,
+              const PolicyOptions& options, Experts& out) {
   std::vector<float> features;
   std::vector<int64_t> kinds;
   for (size_t i = 0; i < cases.size(); ++i) {
@@ -208,19 +217,36 @@ allocating::Experts fit_experts(const std::vector<Case>& cases, const std::vecto
     out.bias[e] = bias[at].item<float>();
     for (int i = 0; i < allocating::kGateFeatures; ++i) out.rows[e][i] = rows[at][i].item<float>();
   }
+}
+
+// Each expert is the best of a grid on its own kind of pictures.
+Experts fit_experts(const std::vector<Case>& cases, const std::vector<Relevance>& maps,
+                    const PolicyOptions& options) {
+  Experts out;
+  for (size_t e = 0; e < out.experts.size(); ++e) {
+    double best = -1;
+    for (float power : {0.5F, 0.75F, 1.0F, 1.5F, 2.0F})
+      for (float finest : {0.25F, 0.35F, 0.5F, 0.7F, 1.0F})
+        for (float falloff : {0.0F, 24.0F}) {
+          const allocating::Expert expert{power, finest, falloff};
+          const double sum = recall_of(expert, e, cases, maps);
+          if (sum > best) best = sum, out.experts[e] = expert;
+        }
+  }
+  fit_gate(cases, maps, options, out);
   return out;
 }
 
 template <class MapOf>
 PolicyRow measured(const std::vector<Case>& cases, size_t coupling, const std::string& allocator,
-                   const MapOf& map_of) {
+                   const AllocateOptions& allocate, const MapOf& map_of) {
   PolicyRow row;
-  for (size_t i = 0; i < cases.size(); ++i) {
-    if (!cases[i].held_out || cases[i].coupling != coupling) continue;
-    const Relevance relevance = map_of(cases[i]);
+  for (const Case& one : cases) {
+    if (!one.held_out || one.coupling != coupling) continue;
+    const Relevance relevance = map_of(one);
     const auto at = [&](int tokens) {
-      return recall(cases[i], allocating::allocate(relevance, cases[i].geometry, {tokens, "", ""},
-                                                   allocator));
+      return recall(one, allocating::allocate(relevance, one.geometry, {tokens, "", ""}, allocator,
+                                              allocate));
     };
     row.at_100 += at(kBudgets[0]);
     row.at_180 += at(kBudgets[1]);
@@ -232,74 +258,74 @@ PolicyRow measured(const std::vector<Case>& cases, size_t coupling, const std::s
   return row;
 }
 
-}  // namespace
-
-void install_policies(const std::string& text) {
-  if (text.empty()) {
-    balancing::install_policy("");
-    allocating::install_experts("");
-    return;
-  }
-  const json in = json::parse(text, nullptr, false);
-  if (!in.is_object() || !in.contains("balancer") || !in.contains("experts"))
-    throw Error(ErrorCode::bad_json, "policies: no JSON object with 'balancer' and 'experts'");
-  const std::string experts = in["experts"].dump();
-  allocating::experts_from_json(experts);  // both are right or none is installed
-  balancing::install_policy(in["balancer"].dump());
-  allocating::install_experts(experts);
-}
-
-PolicyReport fit_policies(const PolicyOptions& options, const std::function<void(int, int)>& done) {
-  if (options.questions < 72)
-    throw Error(ErrorCode::bad_argument, "policies: at least 72 questions are needed");
-  const std::vector<std::string> couplings = options.couplings.empty()
-                                                 ? std::vector<std::string>{"lexical", "realizer"}
-                                                 : options.couplings;
+std::vector<Case> make_cases(const PolicyOptions& options, const Lookers& lookers,
+                             const std::function<void(int, int)>& done) {
   const auto assets = scenes::Assets::load(scenes::find_assets());
   std::vector<Case> cases;
-  const auto asked = [&] { return static_cast<int>(cases.size() / couplings.size()); };
+  const auto asked = [&] { return static_cast<int>(cases.size() / lookers.size()); };
   for (uint64_t i = 0; asked() < options.questions; ++i) {
     const size_t kind = i % kKinds.size();
     scenes::Options wanted;
     wanted.questions = kQuestionsEach;
-    const uint64_t seed = mix(options.seed * 1000003 + i) >> 2;  // training seeds, never suites
+    const uint64_t seed =
+        training::mix(options.seed * 1000003 + i) >> 2;  // training seeds, never suites
     const bool held_out = i / kKinds.size() % 4 == 3;
-    look(scenes::make(*assets, kKinds[kind], seed, wanted), kind, couplings, held_out, cases);
+    look(scenes::make(*assets, kKinds[kind], seed, wanted), kind, held_out, lookers, cases);
     if (done) done(std::min(asked(), options.questions), options.questions);
   }
+  return cases;
+}
 
-  PolicyReport report;
-  const balancing::Policy policy = fit_balancer(cases, options);
-  json out{{"balancer", json::parse(balancing::to_json(policy))}};
-  balancing::install_policy(out["balancer"].dump());
-  std::vector<Relevance> maps;
-  for (const Case& one : cases) maps.push_back(balanced(one, "learned"));
-  out["experts"] = json::parse(allocating::to_json(fit_experts(cases, maps, options)));
-  allocating::install_experts(out["experts"].dump());
-
+// What each way of balancing and allocating covers, on questions that were held out.
+std::vector<PolicyRow> rows_of(const std::vector<Case>& cases,
+                               const std::vector<std::string>& couplings,
+                               const std::shared_ptr<const BalancePolicy>& policy,
+                               const std::shared_ptr<const Experts>& experts) {
+  std::vector<PolicyRow> out;
   for (size_t c = 0; c < couplings.size(); ++c) {
-    const auto add = [&](const std::string& what, const std::string& allocator,
-                         const auto& map_of) {
-      PolicyRow row = measured(cases, c, allocator, map_of);
+    const auto add = [&](const char* what, const char* balancer, const char* preset,
+                         const char* allocator = "quadtree") {
+      AllocateOptions allocate;
+      allocate.experts = experts;
+      PolicyRow& row =
+          out.emplace_back(measured(cases, c, allocator, allocate, [&](const Case& one) {
+            return balanced(one, balancer, preset, policy);
+          }));
       row.coupling = couplings[c];
       row.what = what;
-      report.rows.push_back(row);
-      out["measured"].push_back({{"coupling", row.coupling},
-                                 {"what", what},
-                                 {"questions", row.questions},
-                                 {"recall_100", row.at_100},
-                                 {"recall_180", row.at_180}});
     };
-    add("additive, weights by hand", "quadtree",
-        [](const Case& one) { return balanced(one, "additive"); });
-    add("coupling alone", "quadtree",
-        [](const Case& one) { return balanced(one, "additive", "query"); });
-    add("adaptive", "quadtree", [](const Case& one) { return balanced(one, "adaptive"); });
-    add("learned", "quadtree", [](const Case& one) { return balanced(one, "learned"); });
-    add("learned + experts", "experts", [](const Case& one) { return balanced(one, "learned"); });
+    add("additive, weights by hand", "fixed", "vervaeke");
+    add("coupling alone", "fixed", "query");
+    add("adaptive", "adaptive", "vervaeke");
+    add("learned", "learned", "vervaeke");
+    add("learned + experts", "learned", "vervaeke", "experts");
   }
+  return out;
+}
+
+}  // namespace
+
+PolicyReport fit_policies(const PolicyOptions& options, std::shared_ptr<const Looker> network,
+                          const std::function<void(int, int)>& done) {
+  if (options.questions < 72)
+    throw Error(ErrorCode::bad_argument, "policies: at least 72 questions are needed");
+  const std::vector<Case> cases = make_cases(options, lookers_of(options.couplings, network), done);
+  const auto policy = std::make_shared<const BalancePolicy>(fit_balancer(cases, options));
+  std::vector<Relevance> maps;
+  for (const Case& one : cases) maps.push_back(balanced(one, "learned", "vervaeke", policy));
+  const auto experts = std::make_shared<const Experts>(fit_experts(cases, maps, options));
+  PolicyReport report;
+  report.rows = rows_of(cases, options.couplings, policy, experts);
+  json out{{"balancer", json::parse(to_json(*policy))},
+           {"experts", json::parse(to_json(*experts))}};
+  for (const PolicyRow& row : report.rows)
+    out["measured"].push_back({{"coupling", row.coupling},
+                               {"what", row.what},
+                               {"questions", row.questions},
+                               {"recall_100", row.at_100},
+                               {"recall_180", row.at_180}});
   report.json = out.dump(1);
   return report;
 }
 
-}  // namespace arrcoc::training
+}  // namespace arrcoc::fitting

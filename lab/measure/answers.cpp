@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/text.h"
 #include "lab/measure/draws.h"
 #include "lab/measure/evaluation.h"
 
@@ -8,36 +9,16 @@ namespace arrcoc::measuring {
 
 namespace {
 
-// Code points of valid UTF-8; other bytes count one each.
-std::u32string code_points(const std::string& text) {
-  std::u32string out;
-  for (size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    size_t length = lead < 0x80 ? 1 : lead >> 5 == 6 ? 2 : lead >> 4 == 14 ? 3 : 4;
-    if (lead >= 0x80 && lead < 0xC0) length = 1;
-    char32_t code = length == 1 ? lead : lead & (0x7F >> length);
-    for (size_t k = 1; k < length && i + k < text.size(); ++k)
-      code = code << 6 | (static_cast<unsigned char>(text[i + k]) & 0x3F);
-    out.push_back(code);
-    i += length;
-  }
-  return out;
-}
-
-char32_t lower(char32_t c) {
-  const bool latin = c >= 0xC0 && c <= 0xDE && c != 0xD7;
-  return (c >= 'A' && c <= 'Z') || latin ? c + 32 : c;
-}
-
 bool is_space(char32_t c) { return c == ' ' || (c >= 9 && c <= 13) || c == 0xA0; }
 
-std::u32string plain(const std::string& text) {
+std::u32string plain(const std::string& answer) {
   std::u32string out;
-  for (char32_t c : code_points(text)) {
-    if (is_space(c)) {
-      if (!out.empty() && out.back() != ' ') out.push_back(' ');
-    } else {
-      out.push_back(lower(c));
+  for (size_t at = 0; at < answer.size();) {
+    const char32_t c = text::next_code_point(answer, at);
+    if (!is_space(c)) {
+      out.push_back(text::lower(c));
+    } else if (!out.empty() && out.back() != ' ') {
+      out.push_back(' ');
     }
   }
   while (!out.empty() && out.back() == ' ') out.pop_back();
@@ -63,23 +44,7 @@ size_t distance(const std::u32string& a, const std::u32string& b) {
 
 std::string normalised(const std::string& answer) {
   std::string out;
-  for (char32_t c : plain(answer)) {
-    if (c < 0x80) {
-      out += static_cast<char>(c);
-    } else if (c < 0x800) {
-      out += static_cast<char>(0xC0 | c >> 6);
-      out += static_cast<char>(0x80 | (c & 0x3F));
-    } else if (c < 0x10000) {
-      out += static_cast<char>(0xE0 | c >> 12);
-      out += static_cast<char>(0x80 | (c >> 6 & 0x3F));
-      out += static_cast<char>(0x80 | (c & 0x3F));
-    } else {
-      out += static_cast<char>(0xF0 | c >> 18);
-      out += static_cast<char>(0x80 | (c >> 12 & 0x3F));
-      out += static_cast<char>(0x80 | (c >> 6 & 0x3F));
-      out += static_cast<char>(0x80 | (c & 0x3F));
-    }
-  }
+  for (char32_t c : plain(answer)) text::append_utf8(out, c);
   return out;
 }
 

@@ -3,8 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
-namespace arrcoc::answering {
+#include "base/stopwatch.h"
+
+namespace arrcoc::measuring {
 
 // Multiply-adds x 2 of every matrix product and convolution that this thread runs while the counter
 // lives, from the shapes that libtorch and attend_cpu really get.
@@ -24,4 +27,18 @@ double cpu_seconds();  // of the whole process
 double peak_megabytes();
 void reset_peak();
 
-}  // namespace arrcoc::answering
+double median(std::vector<double> values);
+// Time of some work, round by round.
+struct Timing {
+  std::vector<double> wall, cpu;  // milliseconds
+  template <class Work>
+  void time(const Work& work) {
+    Stopwatch watch;
+    const double begun = cpu_seconds();
+    work();
+    wall.push_back(watch.lap());
+    cpu.push_back(1e3 * (cpu_seconds() - begun));
+  }
+};
+
+}  // namespace arrcoc::measuring

@@ -9,10 +9,11 @@
 #include <thread>
 
 #include "arrcoc/error.h"
+#include "base/join.h"
 #include "lab/measure/measure.h"
-#include "lab/scenes/reworded.h"
+#include "lab/scenes/scenes.h"
 
-namespace arrcoc::answering {
+namespace arrcoc::measuring {
 
 namespace {
 
@@ -106,10 +107,8 @@ GroupSource suite_groups(const std::vector<std::string>& suites, int limit) {
   for (const std::string& name : suites) {
     const std::string plain = name.rfind("suite:", 0) == 0 ? name.substr(6) : name;
     const auto& known = scenes::suites();
-    if (std::find(known.begin(), known.end(), plain) != known.end()) continue;
-    std::string list;
-    for (const std::string& suite : known) list += (list.empty() ? "" : ", ") + suite;
-    throw Error(ErrorCode::not_found, "no suite named '" + name + "'; known: " + list);
+    if (std::find(known.begin(), known.end(), plain) == known.end())
+      throw Error(ErrorCode::not_found, "no suite named '" + name + "'; known: " + joined(known));
   }
   const auto assets = scenes::Assets::load(scenes::find_assets());
   const int each = scenes_for(limit);
@@ -216,4 +215,4 @@ GroupSource ahead(GroupSource source) {
   return [running] { return running->next(); };
 }
 
-}  // namespace arrcoc::answering
+}  // namespace arrcoc::measuring

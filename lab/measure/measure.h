@@ -2,23 +2,21 @@
 #pragma once
 
 #include <functional>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "arrcoc/answering.h"
+#include "arrcoc/ask.h"
 #include "lab/measure/evaluation.h"
 #include "lab/scenes/scenes.h"
 
-namespace arrcoc::answering {
+namespace arrcoc::measuring {
 
 // Questions about one picture.
 struct Case {
-  measuring::Item item;    // boxes in pixels of the picture; kind as in the suite or folder
-  std::string complexity;  // simple, medium, complex, or "" when nobody said
-  std::string reworded;    // the same question in other words, or ""
+  Item item;  // boxes in pixels of the picture; kind as in the suite or folder
+  std::optional<Complexity> complexity;  // none when nobody said
+  std::string reworded;                  // the same question in other words, or ""
 };
 struct Group {
   int number = 0;     // of all groups, from 0
@@ -43,9 +41,10 @@ Picture picture_of(const scenes::Image& image, const std::string& name);
 // What one policy did with one question.
 struct Record {
   int group = 0;
-  std::string policy, suite, kind, complexity;
+  std::string policy, suite, kind;
+  std::optional<Complexity> complexity;
   std::string question, wanted, answer;
-  bool answered = false;  // false: nobody knows the right answer (no exact match, no anls)
+  bool answered = false;  // false: nothing was read, or nobody knows the right answer
   bool right = false;
   double anls = 0;
   int boxes = 0;        // of the answer
@@ -67,18 +66,19 @@ struct Record {
   static constexpr int kDensity = 12;
   static constexpr double kNoBoxes = -2;
 };
-// `reply` without an answer (look only) counts as not answered.
-Record judge(const Group& group, const Case& one, const Reply& reply, bool read = true);
+// An answer that was only looked for counts as not answered.
+Record judge(const Group& group, const Case& one, const Answer& answer);
 
-// What the network made of the questions of a group, for policies that come after the first.
-using Opinions = std::vector<std::shared_ptr<const tiny::Opinion>>;
-
-// Asks one policy every question of the group. opinions (optional): filled when empty, used when
-// not, so that budgets are the same for all policies and the network looks once.
-std::vector<Record> measure(const Answerer& answerer, const Group& group, const AskOptions& options,
-                            Opinions* opinions = nullptr);
-// For a policy of arrcoc::policies(), without the model: only where the tokens go.
-std::vector<Record> measure_looking(const Group& group, const Options& options);
+// The questions of the group. Allocator oracle is told the evidence.
+std::vector<Inquiry> inquiries_of(const Group& group, const AskOptions& options);
+// Is told every answer before it becomes a record; may be empty.
+using Hearer = std::function<void(const Group&, const Case&, const Answer&)>;
+// Asks one policy every question of the group, together.
+std::vector<Record> measure(const Asker& asker, const Group& group, const AskOptions& options,
+                            const Hearer& hearer = {});
+// Only where the tokens go: nothing is read.
+std::vector<Record> measure_looking(const Asker& asker, const Group& group,
+                                    const AskOptions& options, const Hearer& hearer = {});
 
 // Error{bad_argument} that names the policy when a record spent more tokens than `budget`.
 void check_budget(const std::string& policy, int budget, const std::vector<Record>& records);
@@ -86,8 +86,8 @@ void check_budget(const std::string& policy, int budget, const std::vector<Recor
 struct Summary {
   int questions = 0;
   int answered = 0;  // of those, with a known answer
-  measuring::Interval exact_match, anls;
-  measuring::Interval recall;
+  Interval exact_match, anls;
+  Interval recall;
   int boxes = 0;
   double mean_tokens = 0, mean_passes = 0, lenient = 0, lift = 0;
   int most_tokens = 0;
@@ -97,20 +97,24 @@ struct Summary {
   double calibration_error = 0;  // expected, 10 bins
   double box_hit = 0, overlap = 0;
   double worst_decile = 0;  // mean anls of the tenth of the pictures where it is lowest
-  measuring::Interval qc3;
+  Interval qc3;
   int placed = 0;      // questions with boxes, of qc3
   double starved = 0;  // share of complex questions given fewer than 160 tokens
 };
-Summary summarise(const std::vector<const Record*>& records);
+using Records = std::vector<const Record*>;
+Records all_of(const std::vector<Record>& records);
+Summary summarise(const Records& records);
+// Mean distance between confidence and accuracy over ten bins of confidence.
+double calibration_error(const Records& records);
 
 // What one policy gets right more often than another on the same questions (in the same order).
 struct Difference {
   int questions = 0;
-  measuring::Interval exact_match, anls;  // second - first, pictures drawn together
-  int only_first = 0, only_second = 0;    // right with one of them alone
+  Interval exact_match, anls;                // second - first, pictures drawn together
+  int only_first = 0, only_second = 0;       // right with one of them alone
+  double first_right = 0, second_right = 0;  // shares
   double first_tokens = 0, second_tokens = 0;
 };
-Difference compare(const std::vector<const Record*>& first,
-                   const std::vector<const Record*>& second);
+Difference compare(const Records& first, const Records& second);
 
-}  // namespace arrcoc::answering
+}  // namespace arrcoc::measuring

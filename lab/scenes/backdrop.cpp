@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "arrcoc/error.h"
+
 namespace arrcoc::scenes {
 
 Color vivid(Random& r) {
@@ -12,21 +14,32 @@ Color vivid(Random& r) {
   return r.pick(list);
 }
 
-Color muted(Random& r) {
-  return {static_cast<uint8_t>(r.between(90, 220)), static_cast<uint8_t>(r.between(90, 220)),
-          static_cast<uint8_t>(r.between(90, 220))};
+Color random_color(Random& r, Color low, Color high) {
+  auto part = [&r](int from, int to) { return static_cast<uint8_t>(r.between(from, to)); };
+  return {part(low.r, high.r), part(low.g, high.g), part(low.b, high.b)};
 }
+
+Color muted(Random& r) { return random_color(r, {90, 90, 90}, {220, 220, 220}); }
 
 Color readable_on(Color ground) {
   return luma(ground) > 130 ? Color{15, 15, 20} : Color{250, 250, 245};
 }
 
-const std::vector<Named>& plain_colors() {
-  static const std::vector<Named> list = {
-      {"red", {215, 40, 40}},     {"blue", {40, 80, 210}},    {"green", {40, 150, 60}},
-      {"yellow", {240, 215, 40}}, {"orange", {240, 140, 30}}, {"purple", {130, 50, 160}},
-      {"pink", {240, 140, 180}},  {"brown", {120, 75, 35}},   {"black", {25, 25, 25}},
-      {"white", {248, 248, 248}}, {"grey", {140, 140, 140}},  {"turquoise", {50, 190, 190}}};
+NamedColor named_color(const std::string& field) {
+  NamedColor out{field, {}};
+  for (uint8_t* part : {&out.color.b, &out.color.g, &out.color.r}) {
+    const size_t blank = out.name.rfind(' ');
+    if (blank == std::string::npos)
+      throw Error(ErrorCode::bad_json, "not a colour in the word lists: " + field);
+    *part = static_cast<uint8_t>(to_number(out.name.substr(blank + 1)));
+    out.name.resize(blank);
+  }
+  return out;
+}
+
+std::vector<NamedColor> plain_colors(const Random& r) {
+  std::vector<NamedColor> list;
+  for (const std::string& field : r.list<"color.plain">()) list.push_back(named_color(field));
   return list;
 }
 
@@ -49,12 +62,12 @@ bool Places::find(Random& r, float w, float h, Box& out, float y0, float y1) {
 }
 
 void street(Page& page, Random& r) {
-  Canvas& c = page.canvas;
+  Canvas& c = page;
   const float w = static_cast<float>(c.width), h = static_cast<float>(c.height);
   const float horizon = h * r.real(0.55F, 0.75F);
   const Color sky =
       r.pick(std::vector<Color>{{150, 190, 230}, {200, 205, 212}, {240, 200, 160}, {60, 70, 110}});
-  c.gradient(0, 0, w, horizon, sky, mix(sky, {255, 255, 255}, 0.5F));
+  c.gradient(0, 0, w, horizon, sky, mix(sky, kWhite, 0.5F));
   for (float x = -20; x < w;) {
     const float bw = r.real(0.08F, 0.2F) * w, top = horizon - r.real(0.15F, 0.55F) * h;
     const Color wall = mix(muted(r), sky, 0.25F),
@@ -72,7 +85,7 @@ void street(Page& page, Random& r) {
 }
 
 void backdrop(Page& page, Random& r) {
-  Canvas& c = page.canvas;
+  Canvas& c = page;
   const float w = static_cast<float>(c.width), h = static_cast<float>(c.height);
   switch (r.between(0, 5)) {
     case 0:
@@ -101,7 +114,7 @@ void backdrop(Page& page, Random& r) {
       int row = 0;
       for (float y = 0; y < h; y += bh, ++row)
         for (float x = row % 2 ? -bw / 2 : 0; x < w; x += bw)
-          c.rect(x, y, x + bw - 2, y + bh - 2, mix(brick, {0, 0, 0}, r.real(0, 0.25F)));
+          c.rect(x, y, x + bw - 2, y + bh - 2, mix(brick, kBlack, r.real(0, 0.25F)));
       break;
     }
     case 3: {  // planks
@@ -126,7 +139,7 @@ void backdrop(Page& page, Random& r) {
     }
     default: {  // plain wall
       const Color wall = mix(muted(r), {235, 232, 225}, 0.5F);
-      c.gradient(0, 0, w, h, wall, mix(wall, {0, 0, 0}, r.real(0, 0.2F)));
+      c.gradient(0, 0, w, h, wall, mix(wall, kBlack, r.real(0, 0.2F)));
     }
   }
 }

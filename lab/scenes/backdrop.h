@@ -8,21 +8,23 @@ namespace arrcoc::scenes {
 // Sky and ground, wall, bricks, grass, wood, blobs: something for the eye to be distracted by.
 void backdrop(Page& page, Random& random);
 void street(Page& page, Random& random);  // sky, houses with windows, road
+// Each part between those of two colours.
+Color random_color(Random& random, Color low, Color high);
 Color vivid(Random& random);
 Color muted(Random& random);
 Color readable_on(Color ground);
 
-struct Named {
-  const char* name;
+struct NamedColor {
+  std::string name;
   Color color;
 };
-const std::vector<Named>& plain_colors();
+NamedColor named_color(const std::string& field);  // "dark blue 34 76 132" of the word lists
+std::vector<NamedColor> plain_colors(const Random& random);
 
 // Where things may lie without touching: keeps what is taken.
 class Places {
  public:
-  Places(float width, float height, float margin)
-      : width_(width), height_(height), margin_(margin) {}
+  Places(const Page& page, float margin) : width_(page.w()), height_(page.h()), margin_(margin) {}
   void take(const Box& box) { taken_.push_back(box); }
   bool find(Random& random, float w, float h, Box& out, float y0 = 0, float y1 = 1);
 

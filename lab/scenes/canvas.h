@@ -13,6 +13,7 @@ struct Color {
   uint8_t r = 0, g = 0, b = 0;
   bool operator==(const Color&) const = default;
 };
+constexpr Color kWhite{255, 255, 255}, kBlack{0, 0, 0};
 Color mix(Color a, Color b, float share_of_b);
 inline int luma(Color c) { return (c.r * 77 + c.g * 150 + c.b * 29) >> 8; }
 
@@ -35,6 +36,7 @@ struct Canvas {
   void blend(int x, int y, Color color, int alpha);  // alpha 0..255; outside: nothing
 
   void rect(float x0, float y0, float x1, float y1, Color color);
+  void rect(const Box& b, Color color) { rect(b.x0, b.y0, b.x1, b.y1, color); }
   void frame(float x0, float y0, float x1, float y1, float thickness, Color color);
   void hline(float x0, float x1, float y, float thickness, Color color);
   void vline(float x, float y0, float y1, float thickness, Color color);

@@ -5,15 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "lab/scenes/canvas.h"
+#include "lab/scenes/backdrop.h"
 #include "lab/scenes/page.h"
 
 namespace arrcoc::scenes {
-
-struct NamedColor {
-  const char* name;
-  Color color;
-};
 
 struct ChartData {
   std::string title, subtitle, note, source, brand;
@@ -60,9 +55,12 @@ struct Legend {
 Legend legend_spots(const Page& page, const std::vector<std::string>& names, const Frame& frame);
 float widest(const Page& page, const std::vector<std::string>& texts, const Style& style);
 
-// Questions that hold for every chart whose values are printed: [series][category] runs; labels.
-void chart_questions(Page& page, Random& random, const ChartData& data,
-                     const std::vector<std::vector<Run>>& values,
-                     const std::vector<Run>& categories, const std::vector<Run>& series);
+// What was drawn; runs without an item were left out.
+struct ChartRuns {
+  std::vector<std::vector<Run>> values;  // [series][category]
+  std::vector<Run> categories, series;
+};
+// Questions that hold for every chart whose values are printed.
+void chart_questions(Page& page, Random& random, const ChartData& data, const ChartRuns& runs);
 
 }  // namespace arrcoc::scenes

@@ -36,14 +36,14 @@ Frame chart_type(Context& c, const ChartSize& s) {
                              : c.library.named(r.pick({"noto-serif", "dejavu-serif",
                                                        "liberation-serif", "liberation-sans"}));
   Frame f;
-  f.title = style(head, s.size * r.real(1.15F, 1.35F),
-                  r.chance(0.15F) ? Color{64, 104, 150} : Color{0, 0, 0}, Weight::bold);
+  f.title =
+      bold(head, s.size * r.real(1.15F, 1.35F), r.chance(0.15F) ? Color{64, 104, 150} : kBlack);
   f.subtitle = style(italic, s.size * r.real(1.0F, 1.12F), Color{105, 105, 105}, Weight::italic);
   f.label = style(sans, s.size, ink);
   f.value = style(sans, s.size * (r.chance(0.3F) ? 0.92F : 1.0F), ink,
                   r.chance(0.12F) ? Weight::bold : Weight::regular);
   f.note = style(sans, std::max(s.size * 0.86F, c.px(8.5F)), Color{120, 120, 120});
-  f.brand = style(sans, f.note.size, ink, Weight::bold);
+  f.brand = bold(sans, f.note.size, ink);
   f.pad = s.size * r.real(0.3F, 1.2F);
   widen(f, s.width);
   return f;
@@ -102,9 +102,9 @@ int fit_height(const Page& page, ChartData& d, Frame& f, int wanted, int most,
 
 void draw_frame(Context& c, Page& page, const ChartData& d, Frame& f) {
   Random& r = c.random;
-  const float w = static_cast<float>(page.canvas.width), h = static_cast<float>(page.canvas.height);
-  if (r.chance(0.5F)) page.canvas.hline(0, w, 1, 1, {60, 60, 60});
-  if (r.chance(0.3F)) page.canvas.hline(0, w, h - 2, 1, {60, 60, 60});
+  const float w = static_cast<float>(page.width), h = static_cast<float>(page.height);
+  if (r.chance(0.5F)) page.hline(0, w, 1, 1, {60, 60, 60});
+  if (r.chance(0.3F)) page.hline(0, w, h - 2, 1, {60, 60, 60});
   float y = f.pad + f.label.size + f.title.size * 0.5F;
   std::vector<Run> title;
   std::string whole;
@@ -113,7 +113,7 @@ void draw_frame(Context& c, Page& page, const ChartData& d, Frame& f) {
     whole += (whole.empty() ? "" : " ") + line;
     y += f.title.size * 1.2F;
   }
-  page.ask({"chart.title", {}, whole, title, {}, Level::simple, 0.35F});
+  page.ask("chart.title", whole, title, 0.35F);
   for (const std::string& line : head_lines(page, d.subtitle, f.subtitle, f)) {
     page.text(f.left, y, line, f.subtitle);
     y += f.subtitle.size * 1.25F;
@@ -123,7 +123,7 @@ void draw_frame(Context& c, Page& page, const ChartData& d, Frame& f) {
   if (!d.brand.empty()) {
     const Run run =
         page.text(f.left, bottom - 2, d.brand, page.narrowed(d.brand, f.brand, f.right - f.left));
-    page.ask({"chart.source", {}, d.brand, {run}, {}, Level::simple, 0.25F});
+    page.ask("chart.source", d.brand, {run}, 0.25F);
     bottom -= f.note.size * 1.7F;
   }
   const auto foot = foot_lines(page, d, f);

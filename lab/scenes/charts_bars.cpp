@@ -4,37 +4,17 @@
 
 #include "lab/scenes/chart_data.h"
 #include "lab/scenes/layouts.h"
-#include "lab/scenes/phrases.h"
 #include "lab/scenes/words.h"
 
 namespace arrcoc::scenes {
 namespace {
 
-Color label_on(Color bar) { return luma(bar) > 120 ? Color{20, 20, 20} : Color{255, 255, 255}; }
+Color label_on(Color bar) { return luma(bar) > 120 ? Color{20, 20, 20} : kWhite; }
 
 constexpr float kLabelShare = 0.42F;  // of the width, for the names of lying bars at most
 constexpr float kSqueeze = 0.7F;      // how narrow letters may become before room is made for them
 
-std::vector<Run> legend(Page& page, const ChartData& d, const Frame& f, float& y, bool squares) {
-  std::vector<Run> runs;
-  const Legend spots = legend_spots(page, d.series, f);
-  const float s = f.label.size * 0.6F;
-  for (size_t i = 0; i < d.series.size(); ++i) {
-    const float x = spots.at[i].x, base = f.top + spots.at[i].y;
-    if (squares) page.canvas.rect(x, base - s, x + s, base, d.colors[i].color);
-    Style style = f.label;
-    if (!squares)
-      style.color = mix(d.colors[i].color, {0, 0, 0}, luma(d.colors[i].color) > 150 ? 0.35F : 0.0F);
-    runs.push_back(page.text(x + (squares ? s * 1.5F : 0), base, d.series[i], style));
-  }
-  y = f.top + spots.height;
-  return runs;
-}
-
-struct Drawn {
-  std::vector<std::vector<Run>> values;
-  std::vector<Run> categories, series;
-};
+enum class Bars { single, grouped, stacked, opposed };
 
 std::string value_text(const ChartData& d, size_t s, size_t k, bool sign) {
   return shown(d.values[s][k], d.decimals) + (sign && d.percent ? "%" : "");
@@ -49,156 +29,187 @@ float value_room(const Page& page, const ChartData& d, const Frame& f) {
   return most + f.value.size * 0.5F;
 }
 
-enum class Bars { single, grouped, stacked, opposed };
-
-Drawn horizontal(Context& c, Page& page, const ChartData& d, const Frame& f, Bars kind) {
-  Random& r = c.random;
-  Drawn out;
-  const size_t ns = d.series.size(), nc = d.categories.size();
-  out.values.assign(ns, std::vector<Run>(nc));
-  float y = f.top + f.label.size * 1.1F;
-  if (ns > 1)
-    out.series = legend(page, d, f, y, kind == Bars::opposed ? r.chance(0.3F) : r.chance(0.85F));
-  const float label_width =
-      std::min(widest(page, d.categories, f.label), (f.right - f.left) * kLabelShare);
-  const float x0 = f.left + label_width + f.label.size * 0.6F;
-  const float reserve = value_room(page, d, f);
-  const float room = f.right - x0 - reserve;
-  const float pitch =
-      std::min((f.bottom - y) / nc, f.label.size * (kind == Bars::grouped ? 1.5F * ns + 1 : 3.4F));
-  const float thick = pitch * r.real(0.5F, 0.78F);
-  const bool right_aligned = r.chance(0.7F), all_signs = r.chance(0.25F),
-             first_sign = r.chance(0.5F);
-  float top = 1;
-  for (size_t k = 0; k < nc; ++k) {
-    float sum = 0;
-    for (size_t s = 0; s < ns; ++s) {
-      sum += d.values[s][k];
-      if (kind != Bars::stacked) top = std::max(top, d.values[s][k]);
-    }
-    if (kind == Bars::stacked) top = std::max(top, sum);
-  }
-  const float middle = x0 + reserve + (room - reserve) / 2;
-  const bool axis = kind != Bars::stacked && r.chance(0.5F);
-  if (axis)
-    page.canvas.vline(kind == Bars::opposed ? middle : x0 - 1, y, y + pitch * nc, 1,
-                      {140, 140, 140});
-  const Color single = d.colors[0].color;
-  for (size_t k = 0; k < nc; ++k) {
-    const float cy = y + pitch * (k + 0.5F);
-    const float base = cy + page.cap_height(f.label) / 2;
-    out.categories.push_back(page.text(right_aligned ? x0 - f.label.size * 0.6F : f.left, base,
-                                       d.categories[k],
-                                       page.narrowed(d.categories[k], f.label, label_width),
-                                       right_aligned ? Align::right : Align::left));
-    float x = x0;
-    for (size_t s = 0; s < ns; ++s) {
-      const bool sign = all_signs || (first_sign && k == 0);
-      const std::string text = value_text(d, s, k, sign);
-      const float width = page.measure(text, f.value),
-                  value_base = cy + page.cap_height(f.value) / 2;
-      const Color color = ns == 1 ? single : d.colors[s].color;
-      if (kind == Bars::stacked) {
-        const float w = room * d.values[s][k] / top;
-        page.canvas.rect(x, cy - thick / 2, x + w, cy + thick / 2, color);
-        if (w > width * 1.15F)
-          out.values[s][k] = page.text(x + w / 2, value_base, text,
-                                       coloured(f.value, label_on(color)), Align::centre);
-        x += w;
-      } else if (kind == Bars::opposed) {
-        const float half = (room - reserve) / 2, w = half * d.values[s][k] / top;
-        const float a = s == 0 ? middle - w : middle, b = s == 0 ? middle : middle + w;
-        page.canvas.rect(a, cy - thick / 2, b, cy + thick / 2, color);
-        const bool inside = w > width * 1.6F && first_sign;
-        const float at = inside   ? (a + b) / 2
-                         : s == 0 ? a - f.value.size * 0.3F
-                                  : b + f.value.size * 0.3F;
-        out.values[s][k] =
-            page.text(at, value_base, text, inside ? coloured(f.value, label_on(color)) : f.value,
-                      inside   ? Align::centre
-                      : s == 0 ? Align::right
-                               : Align::left);
-      } else {
-        const float bar = kind == Bars::grouped ? std::min(thick / ns, f.value.size * 1.2F) : thick;
-        const float by = kind == Bars::grouped
-                             ? cy + (s - (ns - 1) / 2.0F) * std::max(bar, f.value.size * 1.05F)
-                             : cy;
-        const float w = std::max(1.0F, room * d.values[s][k] / top);
-        page.canvas.rect(x0, by - bar / 2, x0 + w, by + bar / 2, color);
-        const bool inside =
-            kind == Bars::single && all_signs && w > width * 1.5F && bar > f.value.size * 0.9F;
-        out.values[s][k] =
-            page.text(inside ? x0 + w - f.value.size * 0.3F : x0 + w + f.value.size * 0.35F,
-                      by + page.cap_height(f.value) / 2, text,
-                      inside ? coloured(f.value, label_on(color)) : f.value,
-                      inside ? Align::right : Align::left);
+class BarDrawer {
+ public:
+  BarDrawer(Context& c, Page& page, const ChartData& data, const Frame& frame, Bars kind)
+      : r(c.random), page_(page), d(data), f(frame), kind_(kind) {
+    out_.values.assign(ns_, std::vector<Run>(nc_));
+    for (size_t k = 0; k < nc_; ++k) {
+      float sum = 0;
+      for (size_t s = 0; s < ns_; ++s) {
+        sum += d.values[s][k];
+        top_ = std::max(top_, kind == Bars::stacked ? sum : d.values[s][k]);
       }
     }
   }
-  return out;
-}
 
-Drawn vertical(Context& c, Page& page, const ChartData& d, const Frame& f, Bars kind) {
-  Random& r = c.random;
-  Drawn out;
-  const size_t ns = d.series.size(), nc = d.categories.size();
-  out.values.assign(ns, std::vector<Run>(nc));
-  float y = f.top + f.label.size * 1.1F;
-  if (ns > 1) out.series = legend(page, d, f, y, r.chance(0.85F));
-  float top = 1;
-  for (size_t k = 0; k < nc; ++k) {
-    float sum = 0;
-    for (size_t s = 0; s < ns; ++s)
-      sum += d.values[s][k], top = std::max(top, kind == Bars::stacked ? sum : d.values[s][k]);
+  ChartRuns horizontal() {
+    const float y = legend(kind_ == Bars::opposed ? 0.3F : 0.85F);
+    const float names =
+        std::min(widest(page_, d.categories, f.label), (f.right - f.left) * kLabelShare);
+    x0_ = f.left + names + f.label.size * 0.6F;
+    reserve_ = value_room(page_, d, f);
+    room_ = f.right - x0_ - reserve_;
+    const float pitch = std::min((f.bottom - y) / nc_,
+                                 f.label.size * (kind_ == Bars::grouped ? 1.5F * ns_ + 1 : 3.4F));
+    thick_ = pitch * r.real(0.5F, 0.78F);
+    const bool right_aligned = r.chance(0.7F);
+    all_signs_ = r.chance(0.25F);
+    first_sign_ = r.chance(0.5F);
+    middle_ = x0_ + reserve_ + (room_ - reserve_) / 2;
+    if (kind_ != Bars::stacked && r.chance(0.5F))
+      page_.vline(kind_ == Bars::opposed ? middle_ : x0_ - 1, y, y + pitch * nc_, 1,
+                  {140, 140, 140});
+    for (size_t k = 0; k < nc_; ++k) {
+      const float cy = y + pitch * (k + 0.5F);
+      out_.categories.push_back(page_.text(right_aligned ? x0_ - f.label.size * 0.6F : f.left,
+                                           cy + page_.cap_height(f.label) / 2, d.categories[k],
+                                           page_.narrowed(d.categories[k], f.label, names),
+                                           right_aligned ? Align::right : Align::left));
+      float x = x0_;
+      for (size_t s = 0; s < ns_; ++s) {
+        const std::string text = value_text(d, s, k, all_signs_ || (first_sign_ && k == 0));
+        if (kind_ == Bars::stacked)
+          out_.values[s][k] = lying_piece(s, d.values[s][k], text, cy, x);
+        else if (kind_ == Bars::opposed)
+          out_.values[s][k] = opposed_bar(s, d.values[s][k], text, cy);
+        else
+          out_.values[s][k] = lying_bar(s, d.values[s][k], text, cy);
+      }
+    }
+    return std::move(out_);
   }
-  const bool axis = r.chance(0.35F);
-  const float x0 = f.left + (axis ? page.measure(shown(top, 0), f.label) + f.label.size : 0);
-  const float pitch = (f.right - x0) / nc;
-  const float bottom = f.bottom - f.label.size * 1.6F, high = y + f.value.size * 1.4F;
-  if (axis) {
-    const int room = static_cast<int>((bottom - high) / (f.label.size * 1.8F));
+
+  ChartRuns vertical() {
+    const float y = legend(0.85F);
+    const bool axis = r.chance(0.35F);
+    x0_ = f.left + (axis ? page_.measure(shown(top_, 0), f.label) + f.label.size : 0);
+    const float pitch = (f.right - x0_) / nc_;
+    bottom_ = f.bottom - f.label.size * 1.6F;
+    high_ = y + f.value.size * 1.4F;
+    if (axis) draw_axis();
+    page_.hline(x0_, f.right, bottom_, 1, {120, 120, 120});
+    const float wide = value_room(page_, d, f) - f.value.size * 0.5F;
+    const float wish =
+        std::max(pitch * r.real(0.55F, 0.85F),
+                 wide * 1.04F * (kind_ == Bars::grouped ? static_cast<float>(ns_) : 1));
+    const float group = std::min(wish, pitch * 0.92F);
+    thick_ = kind_ == Bars::grouped ? group / ns_ : group;
+    const bool sign = r.chance(0.3F);
+    for (size_t k = 0; k < nc_; ++k) {
+      const float cx = x0_ + pitch * (k + 0.5F);
+      out_.categories.push_back(
+          page_.centred(cx, bottom_ + f.label.size * 1.2F, d.categories[k],
+                        page_.narrowed(d.categories[k], f.label, pitch * 0.94F)));
+      float floor = bottom_;
+      for (size_t s = 0; s < ns_; ++s) {
+        const std::string text = value_text(d, s, k, sign);
+        if (kind_ == Bars::stacked) {
+          out_.values[s][k] = upright_piece(s, d.values[s][k], text, cx, floor);
+          continue;
+        }
+        const bool grouped = kind_ == Bars::grouped;
+        const float bx = grouped ? cx - group / 2 + thick_ * (s + 0.5F) : cx,
+                    h = std::max(1.0F, (bottom_ - high_) * d.values[s][k] / top_);
+        page_.rect(bx - thick_ * 0.46F, bottom_ - h, bx + thick_ * 0.46F, bottom_,
+                   d.colors[s].color);
+        if (page_.measure(text, f.value) < (grouped ? thick_ : pitch * 0.95F))
+          out_.values[s][k] = page_.centred(bx, bottom_ - h - f.value.size * 0.3F, text, f.value);
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  // Names of several series, with squares or in the colour of their bars. Returns where bars start.
+  float legend(float squares_share) {
+    if (ns_ == 1) return f.top + f.label.size * 1.1F;
+    const bool squares = r.chance(squares_share);
+    const Legend spots = legend_spots(page_, d.series, f);
+    const float side = f.label.size * 0.6F;
+    for (size_t i = 0; i < ns_; ++i) {
+      const float x = spots.at[i].x, base = f.top + spots.at[i].y;
+      const Color color = d.colors[i].color;
+      if (squares) page_.rect(x, base - side, x + side, base, color);
+      const Color dark = mix(color, kBlack, luma(color) > 150 ? 0.35F : 0.0F);
+      out_.series.push_back(page_.text(x + (squares ? side * 1.5F : 0), base, d.series[i],
+                                       squares ? f.label : coloured(f.label, dark)));
+    }
+    return f.top + spots.height;
+  }
+
+  void draw_axis() {
+    const int room = static_cast<int>((bottom_ - high_) / (f.label.size * 1.8F));
     const int ticks = std::clamp(r.between(3, 5), 1, std::max(1, room - 1));
     for (int i = 0; i <= ticks; ++i) {
-      const float ty = bottom - (bottom - high) * i / ticks;
-      page.canvas.hline(x0, f.right, ty, 1, {225, 225, 225});
-      page.text(x0 - f.label.size * 0.4F, ty + f.label.size * 0.35F, shown(top * i / ticks, 0),
-                f.label, Align::right);
+      const float y = bottom_ - (bottom_ - high_) * i / ticks;
+      page_.hline(x0_, f.right, y, 1, {225, 225, 225});
+      page_.right(x0_ - f.label.size * 0.4F, y + f.label.size * 0.35F, shown(top_ * i / ticks, 0),
+                  f.label);
     }
   }
-  page.canvas.hline(x0, f.right, bottom, 1, {120, 120, 120});
-  const float wide = value_room(page, d, f) - f.value.size * 0.5F;
-  const float wish = std::max(pitch * r.real(0.55F, 0.85F),
-                              wide * 1.04F * (kind == Bars::grouped ? static_cast<float>(ns) : 1));
-  const float group = std::min(wish, pitch * 0.92F),
-              bar = kind == Bars::grouped ? group / ns : group;
-  const bool sign = r.chance(0.3F);
-  for (size_t k = 0; k < nc; ++k) {
-    const float cx = x0 + pitch * (k + 0.5F);
-    out.categories.push_back(page.text(cx, bottom + f.label.size * 1.2F, d.categories[k],
-                                       page.narrowed(d.categories[k], f.label, pitch * 0.94F),
-                                       Align::centre));
-    float floor = bottom;
-    for (size_t s = 0; s < ns; ++s) {
-      const std::string text = value_text(d, s, k, sign);
-      const Color color = d.colors[s].color;
-      const float h = std::max(1.0F, (bottom - high) * d.values[s][k] / top);
-      if (kind == Bars::stacked) {
-        page.canvas.rect(cx - bar / 2, floor - h, cx + bar / 2, floor, color);
-        if (h > f.value.size * 1.2F && page.measure(text, f.value) < bar)
-          out.values[s][k] = page.text(cx, floor - h / 2 + page.cap_height(f.value) / 2, text,
-                                       coloured(f.value, label_on(color)), Align::centre);
-        floor -= h;
-      } else {
-        const float bx = kind == Bars::grouped ? cx - group / 2 + bar * (s + 0.5F) : cx;
-        page.canvas.rect(bx - bar * 0.46F, bottom - h, bx + bar * 0.46F, bottom, color);
-        if (page.measure(text, f.value) < (kind == Bars::grouped ? bar : pitch * 0.95F))
-          out.values[s][k] =
-              page.text(bx, bottom - h - f.value.size * 0.3F, text, f.value, Align::centre);
-      }
-    }
+
+  Run lying_piece(size_t s, float value, const std::string& text, float cy, float& x) {
+    const Color color = d.colors[s].color;
+    const float w = room_ * value / top_, from = x;
+    page_.rect(x, cy - thick_ / 2, x + w, cy + thick_ / 2, color);
+    x += w;
+    if (w <= page_.measure(text, f.value) * 1.15F) return {};
+    return page_.centred(from + w / 2, cy + page_.cap_height(f.value) / 2, text,
+                         coloured(f.value, label_on(color)));
   }
-  return out;
-}
+
+  // The first series to the left of the middle, the second to the right.
+  Run opposed_bar(size_t s, float value, const std::string& text, float cy) {
+    const Color color = d.colors[s].color;
+    const float w = (room_ - reserve_) / 2 * value / top_;
+    const float a = s == 0 ? middle_ - w : middle_, b = s == 0 ? middle_ : middle_ + w;
+    page_.rect(a, cy - thick_ / 2, b, cy + thick_ / 2, color);
+    const float base = cy + page_.cap_height(f.value) / 2, air = f.value.size * 0.3F;
+    if (w > page_.measure(text, f.value) * 1.6F && first_sign_)
+      return page_.centred((a + b) / 2, base, text, coloured(f.value, label_on(color)));
+    return page_.text(s == 0 ? a - air : b + air, base, text, f.value,
+                      s == 0 ? Align::right : Align::left);
+  }
+
+  Run lying_bar(size_t s, float value, const std::string& text, float cy) {
+    const bool grouped = kind_ == Bars::grouped;
+    const Color color = d.colors[s].color;
+    const float bar = grouped ? std::min(thick_ / ns_, f.value.size * 1.2F) : thick_;
+    const float y =
+        grouped ? cy + (s - (ns_ - 1) / 2.0F) * std::max(bar, f.value.size * 1.05F) : cy;
+    const float w = std::max(1.0F, room_ * value / top_), base = y + page_.cap_height(f.value) / 2;
+    page_.rect(x0_, y - bar / 2, x0_ + w, y + bar / 2, color);
+    if (!grouped && all_signs_ && w > page_.measure(text, f.value) * 1.5F &&
+        bar > f.value.size * 0.9F)
+      return page_.right(x0_ + w - f.value.size * 0.3F, base, text,
+                         coloured(f.value, label_on(color)));
+    return page_.text(x0_ + w + f.value.size * 0.35F, base, text, f.value);
+  }
+
+  Run upright_piece(size_t s, float value, const std::string& text, float cx, float& floor) {
+    const Color color = d.colors[s].color;
+    const float h = std::max(1.0F, (bottom_ - high_) * value / top_), from = floor;
+    page_.rect(cx - thick_ / 2, floor - h, cx + thick_ / 2, floor, color);
+    floor -= h;
+    if (h <= f.value.size * 1.2F || page_.measure(text, f.value) >= thick_) return {};
+    return page_.centred(cx, from - h / 2 + page_.cap_height(f.value) / 2, text,
+                         coloured(f.value, label_on(color)));
+  }
+
+  Random& r;
+  Page& page_;
+  const ChartData& d;
+  const Frame& f;
+  const Bars kind_;
+  const size_t ns_ = d.series.size(), nc_ = d.categories.size();
+  ChartRuns out_;
+  float top_ = 1;                                       // the value of a bar over the whole length
+  float x0_ = 0, room_ = 0, reserve_ = 0, middle_ = 0;  // lying bars
+  float bottom_ = 0, high_ = 0;                         // upright bars
+  float thick_ = 0;
+  bool all_signs_ = false, first_sign_ = false;
+};
 
 // Widths that leave room for names, values and something of the bars.
 float lying_width(const Page& page, const ChartData& d, const Frame& f, Bars kind) {
@@ -235,7 +246,7 @@ Sheet bar_chart(Context& c) {
                            kind == Bars::stacked || kind == Bars::opposed ? 100.0F : 0.0F,
                            upright && r.chance(0.5F));
   Frame f = chart_type(c, s);
-  const Page scale(c, 1, 1, Color{255, 255, 255});
+  const Page scale(c, 1, 1, kWhite);
   // Long names would not stand beside each other: such bars lie.
   if (upright && upright_width(scale, d, f, kind) > c.options.longest) upright = false;
   const float wanted = upright ? upright_width(scale, d, f, kind) : lying_width(scale, d, f, kind);
@@ -250,15 +261,13 @@ Sheet bar_chart(Context& c) {
                                                 : type.label.size * 1.1F;
         return names + tall * type.label.size;
       });
-  Sheet sheet;
   static const char* const names[] = {"bars", "bars-grouped", "bars-stacked", "bars-opposed"};
-  sheet.layout = std::string(names[static_cast<int>(kind)]) + (upright ? "-vertical" : "");
-  sheet.finish = Finish::chart;
-  sheet.pages.emplace_back(c, s.width, s.height, Color{255, 255, 255});
-  Page& page = sheet.pages.back();
+  const std::string name = names[static_cast<int>(kind)];
+  Sheet sheet(name + (upright ? "-vertical" : ""), Finish::chart);
+  Page& page = sheet.add(c, s.width, s.height, kWhite);
   draw_frame(c, page, d, f);
-  const Drawn drawn = upright ? vertical(c, page, d, f, kind) : horizontal(c, page, d, f, kind);
-  chart_questions(page, r, d, drawn.values, drawn.categories, drawn.series);
+  BarDrawer drawer(c, page, d, f, kind);
+  chart_questions(page, r, d, upright ? drawer.vertical() : drawer.horizontal());
   return sheet;
 }
 

@@ -5,7 +5,6 @@
 #include "lab/scenes/backdrop.h"
 #include "lab/scenes/layouts.h"
 #include "lab/scenes/things.h"
-#include "lab/scenes/words.h"
 
 namespace arrcoc::scenes {
 namespace {
@@ -13,6 +12,10 @@ namespace {
 // Frames are smaller than single pictures: half the longer side.
 struct Film {
   int frames, width, height;
+  int last() const { return frames - 1; }
+  float w() const { return static_cast<float>(width); }
+  float h() const { return static_cast<float>(height); }
+  float time(int frame) const { return static_cast<float>(frame) / std::max(1, frames - 1); }
 };
 Film film(Context& c) {
   Random& r = c.random;
@@ -26,11 +29,10 @@ struct Mover {
   Point from, to;
   int first = 0;  // frame of entry
   bool flip = false;
-  Run item;
-  Box at(int frame, int frames) const {
-    const float t = static_cast<float>(frame) / std::max(1, frames - 1);
-    const float x = std::floor(from.x + (to.x - from.x) * t),
-                y = std::floor(from.y + (to.y - from.y) * t);
+  Run item;  // as in the last frame
+  Box at(float time) const {
+    const float x = std::floor(from.x + (to.x - from.x) * time),
+                y = std::floor(from.y + (to.y - from.y) * time);
     return {x, y, x + size, y + size};
   }
 };
@@ -42,161 +44,139 @@ std::string direction(const Mover& m) {
   return "";
 }
 
-std::string third(const Box& b, float w) {
-  const float x = (b.x0 + b.x1) / 2;
-  return x < w / 3 ? "left" : x > w * 2 / 3 ? "right" : "middle";
+Mover mover(Random& r, Context& c, const Film& f, const Cutout* cut, int lane, int lanes) {
+  Mover m{};
+  m.cut = cut;
+  m.size = std::floor(std::min(c.px(r.real(40, 76)), f.h() / lanes * 0.85F));
+  // A lane each, so that nothing is covered.
+  const float y = f.h() / lanes * lane + (f.h() / lanes - m.size) / 2;
+  const bool still = r.chance(0.25F);
+  const float a = r.real(2, f.w() - m.size - 2), b = still ? a : r.real(2, f.w() - m.size - 2);
+  m.from = {a, y};
+  m.to = {b, y};
+  m.first = lane > 0 && r.chance(0.3F) ? r.between(1, f.last()) : 0;
+  m.flip = r.chance(0.5F);
+  return m;
+}
+
+void mover_questions(Sheet& sheet, const Film& f, const std::vector<Mover>& movers) {
+  const auto late =
+      std::count_if(movers.begin(), movers.end(), [](const Mover& m) { return m.first > 0; });
+  for (const Mover& m : movers) {
+    std::vector<Box> track;
+    for (int k = 0; k < f.frames; ++k) track.push_back(k < m.first ? Box{} : m.at(f.time(k)));
+    // Not where a third of the picture ends: the answer must be plain.
+    const float x = (m.item.box.x0 + m.item.box.x1) / 2 / f.w() * 3;
+    if (std::fabs(x - 1) > 0.2F && std::fabs(x - 2) > 0.2F)
+      sheet
+          .ask("clip.where",
+               x < 1   ? "left"
+               : x > 2 ? "right"
+                       : "middle",
+               {m.item}, 1, medium, {{"name", m.cut->name}})
+          .on(f.last(), track);
+    if (!direction(m).empty() && std::fabs(m.to.x - m.from.x) > f.w() * 0.2F &&
+        m.first < f.frames - 2)
+      sheet.ask("clip.direction", direction(m), {m.item}, 1, complex, {{"name", m.cut->name}})
+          .on(f.last(), track);
+    if (m.first > 0 && late == 1)
+      sheet.ask("clip.appears", m.cut->name, {m.item}, 1.5F, complex).on(f.last(), track);
+  }
+  std::vector<Run> all;
+  for (const Mover& m : movers) all.push_back(m.item);
+  sheet.ask("clip.count", std::to_string(movers.size()), all, 0.6F, complex)
+      .on(f.last(), std::vector<Box>(static_cast<size_t>(f.frames), Box{0, 0, f.w(), f.h()}));
 }
 
 }  // namespace
 
 Sheet moving_objects(Context& c) {
   Random& r = c.random;
-  Sheet sheet;
-  sheet.layout = "moving-objects";
-  sheet.finish = Finish::clip;
+  Sheet sheet("moving-objects", Finish::clip);
   const Film f = film(c);
   Page ground(c, f.width, f.height, muted(r));
   backdrop(ground, r);
-  const float W = static_cast<float>(f.width), H = static_cast<float>(f.height);
   std::vector<Mover> movers;
   const int n = r.between(2, 4);
-  const auto sorts = unlike_cutouts(c, static_cast<size_t>(n));
-  for (int i = 0; i < n; ++i) {
-    Mover m;
-    m.cut = sorts[static_cast<size_t>(i)];
-    m.size = std::floor(std::min(c.px(r.real(40, 76)), H / n * 0.85F));
-    // A lane each, so that nothing is covered.
-    const float lane = H / n * i + (H / n - m.size) / 2;
-    const bool still = r.chance(0.25F), upward = n == 1;
-    const float a = r.real(2, W - m.size - 2), b = still ? a : r.real(2, W - m.size - 2);
-    m.from = {a, lane};
-    m.to = {b, upward ? H - m.size - 2 : lane};
-    m.first = i > 0 && r.chance(0.3F) ? r.between(1, f.frames - 1) : 0;
-    m.flip = r.chance(0.5F);
-    m.item = ground.item(m.at(f.frames - 1, f.frames), m.cut->name);
-    movers.push_back(m);
+  for (const Cutout* cut : unlike_cutouts(c, static_cast<size_t>(n))) {
+    Mover& m = movers.emplace_back(mover(r, c, f, cut, static_cast<int>(movers.size()), n));
+    m.item = ground.item(m.at(1), cut->name);
   }
   ground.things.clear();
   sheet.pages.assign(static_cast<size_t>(f.frames), ground);
-  for (int k = 0; k < f.frames; ++k) {
-    Page& page = sheet.pages[static_cast<size_t>(k)];
-    for (Mover& m : movers) {
+  for (int k = 0; k < f.frames; ++k)
+    for (const Mover& m : movers) {
       if (k < m.first) continue;
       Run run = m.item;
-      run.box = m.at(k, f.frames);
-      page.cutout(run, *m.cut, m.flip);
+      run.box = m.at(f.time(k));
+      sheet.pages[static_cast<size_t>(k)].cutout(run, *m.cut, m.flip);
     }
-  }
-  const int last = f.frames - 1;
-  int late = 0;
-  for (const Mover& m : movers) {
-    std::vector<Box> track;
-    for (int k = 0; k < f.frames; ++k) track.push_back(k < m.first ? Box{} : m.at(k, f.frames));
-    const Run end = m.item;
-    Ask where{
-        "clip.where", {{"name", m.cut->name}}, third(end.box, W), {end}, {}, Level::medium, 1, last,
-        track};
-    const float x = (end.box.x0 + end.box.x1) / 2 / W * 3;
-    if (std::fabs(x - 1) > 0.2F && std::fabs(x - 2) > 0.2F) sheet.asks.push_back(where);
-    if (!direction(m).empty() && std::fabs(m.to.x - m.from.x) > W * 0.2F && m.first < f.frames - 2)
-      sheet.asks.push_back({"clip.direction",
-                            {{"name", m.cut->name}},
-                            direction(m),
-                            {end},
-                            {},
-                            Level::complex,
-                            1,
-                            last,
-                            track});
-    late += m.first > 0;
-    if (m.first > 0)
-      sheet.asks.push_back(
-          {"clip.appears", {}, m.cut->name, {end}, {}, Level::complex, 1.5F, last, track});
-  }
-  if (late > 1) std::erase_if(sheet.asks, [](const Ask& a) { return a.intent == "clip.appears"; });
-  Ask count{"clip.count", {}, std::to_string(movers.size()), {}, {}, Level::complex, 0.6F,
-            last,         {}};
-  for (const Mover& m : movers) count.answers.push_back(m.item);
-  count.track.assign(static_cast<size_t>(f.frames), Box{0, 0, W, H});
-  sheet.asks.push_back(count);
+  mover_questions(sheet, f, movers);
   return sheet;
 }
 
 // The camera passes a sign: everything shifts together.
 Sheet moving_sign(Context& c) {
   Random& r = c.random;
-  Sheet sheet;
-  sheet.layout = "moving-sign";
-  sheet.finish = Finish::clip;
+  Sheet sheet("moving-sign", Finish::clip);
   const Film f = film(c);
-  const float W = static_cast<float>(f.width), H = static_cast<float>(f.height);
   Page wide(c, f.width * 2, f.height, muted(r));
   backdrop(wide, r);
   const Family& family = c.family("display");
-  const std::string text = upper(r.pick({"Exit ", "Gate ", "Route ", "Room ", "Bus "}) +
-                                 std::to_string(r.between(2, 480)));
-  const Style s = style(family, c.px(r.real(12, 24)), {0, 0, 0}, Weight::bold);
-  const Named& paint = r.pick(plain_colors());
-  const Color board = paint.color;
-  const float bw = wide.measure(text, s) + s.size, bh = s.size * 1.7F, pan = r.real(0.2F, 0.5F) * W;
+  const std::string text = upper(r.pick<"clip.sign">() + " " + number(r, 2, 480));
+  const Style s = bold(family, c.px(r.real(12, 24)), kBlack);
+  const NamedColor board = r.pick(plain_colors(r));
+  const float bw = wide.measure(text, s) + s.size, bh = s.size * 1.7F,
+              pan = r.real(0.2F, 0.5F) * f.w();
   const bool leftwards = r.chance(0.5F);
-  const float x0 = r.real(4, std::max(5.0F, W - bw - pan - 4)), y0 = r.real(4, H - bh - 4);
+  const float x0 = r.real(4, std::max(5.0F, f.w() - bw - pan - 4)), y0 = r.real(4, f.h() - bh - 4);
   std::vector<Box> track;
-  Run last_run;
-  const int item = c.first_item;
+  Run run;
   for (int k = 0; k < f.frames; ++k) {
-    const float t = static_cast<float>(k) / std::max(1, f.frames - 1),
-                shift = std::floor(pan * (leftwards ? 1 - t : t));
-    Page page(c, f.width, f.height, {0, 0, 0});
+    const float shift = std::floor(pan * (leftwards ? 1 - f.time(k) : f.time(k)));
+    Page& page = sheet.add(c, f.width, f.height, kBlack);
     // The window of the wide backdrop that the camera sees.
-    const int from = std::clamp(static_cast<int>(W / 2 - shift), 0, f.width);
+    const int from = std::clamp(static_cast<int>(f.w() / 2 - shift), 0, f.width);
     for (int y = 0; y < f.height; ++y)
-      std::copy_n(wide.canvas.at(from, y), static_cast<size_t>(f.width) * 3, page.canvas.at(0, y));
+      std::copy_n(wide.at(from, y), static_cast<size_t>(f.width) * 3, page.at(0, y));
     const float x = std::floor(x0 + shift);
-    page.next_item = item;
-    page.canvas.round_rect(x, y0, x + bw, y0 + bh, 3, board);
-    last_run = page.text(x + s.size / 2, y0 + s.size * 1.2F, text, coloured(s, readable_on(board)));
-    track.push_back(last_run.box);
-    sheet.pages.push_back(std::move(page));
+    page.round_rect(x, y0, x + bw, y0 + bh, 3, board.color);
+    run =
+        page.text(x + s.size / 2, y0 + s.size * 1.2F, text, coloured(s, readable_on(board.color)));
+    track.push_back(run.box);
   }
-  sheet.asks.push_back(
-      {"clip.sign", {}, text, {last_run}, {}, Level::medium, 1, f.frames - 1, track});
-  sheet.asks.push_back(
-      {"clip.color", {}, paint.name, {last_run}, {}, Level::simple, 0.5F, f.frames - 1, track});
+  sheet.ask("clip.sign", text, {run}, 1, medium).on(f.last(), track);
+  sheet.ask("clip.color", board.name, {run}, 0.5F).on(f.last(), track);
   return sheet;
 }
 
 // Two shots with a caption each.
 Sheet cut_clip(Context& c) {
   Random& r = c.random;
-  Sheet sheet;
-  sheet.layout = "cut";
-  sheet.finish = Finish::clip;
+  Sheet sheet("cut", Finish::clip);
   const Film f = film(c);
   const int cut = r.between(2, f.frames - 2);
   const Family& family = c.family("sans");
-  const Style s = style(family, c.px(r.real(11, 17)), {250, 250, 250}, Weight::bold);
-  std::vector<Box> track, early;
+  const Style s = bold(family, c.px(r.real(11, 17)), {250, 250, 250});
   Page shots[2] = {Page(c, f.width, f.height, muted(r)), Page(c, f.width, f.height, muted(r))};
-  std::string texts[2];
   Run runs[2];
   for (int i = 0; i < 2; ++i) {
     backdrop(shots[i], r);
-    texts[i] = title_case(lower(city(r, any_land(r)))) + ", " + format(date(r, 1995, 2025), 8);
+    const std::string caption =
+        title_case(lower(city(r, any_land(r)))) + ", " + format(r, date(r, 1995, 2025), 8);
     shots[i].next_item = c.first_item + i;
-    shots[i].canvas.rect(0, f.height - s.size * 2, static_cast<float>(f.width),
-                         static_cast<float>(f.height), {20, 20, 24});
-    runs[i] = shots[i].text(s.size, f.height - s.size * 0.65F, texts[i], s);
+    shots[i].rect(0, f.height - s.size * 2, f.w(), f.h(), {20, 20, 24});
+    runs[i] = shots[i].text(s.size, f.height - s.size * 0.65F, caption, s);
     shots[i].next_item = c.first_item + 2;
   }
+  std::vector<Box> track, early;
   for (int k = 0; k < f.frames; ++k) {
     sheet.pages.push_back(shots[k >= cut]);
     track.push_back(k >= cut ? runs[1].box : Box{});
     early.push_back(k < cut ? runs[0].box : Box{});
   }
-  sheet.asks.push_back(
-      {"clip.shot", {}, texts[1], {runs[1]}, {}, Level::complex, 1, f.frames - 1, track});
-  sheet.asks.push_back({"clip.before", {}, texts[0], {runs[0]}, {}, Level::medium, 0.7F, 0, early});
+  sheet.ask("clip.shot", runs[1], 1, complex).on(f.last(), track);
+  sheet.ask("clip.before", runs[0], 0.7F, medium).on(0, early);
   return sheet;
 }
 

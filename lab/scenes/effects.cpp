@@ -52,14 +52,14 @@ Mapping place(const Page& page, Pose pose, Random& r, int width, int height) {
       target[i].y = cy + corners[i].x * sn + corners[i].y * cs +
                     jitter[i * 2 + 1] * pose.perspective * height;
     }
-    const Mapping map = quad_map(static_cast<float>(page.canvas.width),
-                                 static_cast<float>(page.canvas.height), target);
+    const Mapping map =
+        quad_map(static_cast<float>(page.width), static_cast<float>(page.height), target);
     bool inside = true;
     std::vector<Box> boxes = page.things;
     for (const TextBox& t : page.texts) boxes.push_back(t.box);
     for (const Box& drawn : boxes) {
-      const Box box = map(drawn), whole{0, 0, static_cast<float>(page.canvas.width),
-                                        static_cast<float>(page.canvas.height)};
+      const Box box = map(drawn),
+                whole{0, 0, static_cast<float>(page.width), static_cast<float>(page.height)};
       if (intersect(drawn, whole).area() < drawn.area()) continue;  // was cut off before
       inside = inside && box.x0 >= 1 && box.y0 >= 1 && box.x1 <= width - 1 && box.y1 <= height - 1;
     }
@@ -71,13 +71,12 @@ Mapping place(const Page& page, Pose pose, Random& r, int width, int height) {
                           {static_cast<float>(width), 0},
                           {static_cast<float>(width), static_cast<float>(height)},
                           {0, static_cast<float>(height)}};
-  return quad_map(static_cast<float>(page.canvas.width), static_cast<float>(page.canvas.height),
-                  plain);
+  return quad_map(static_cast<float>(page.width), static_cast<float>(page.height), plain);
 }
 
 void pose_page(Page& page, const Pose& pose, Random& r, Color ground, Mapping& mapping) {
-  mapping = place(page, pose, r, page.canvas.width, page.canvas.height);
-  page.canvas = warp(page.canvas, mapping, page.canvas.width, page.canvas.height, ground);
+  mapping = place(page, pose, r, page.width, page.height);
+  static_cast<Canvas&>(page) = warp(page, mapping, page.width, page.height, ground);
 }
 
 // A slope of light over the page, now and then a shadow from one side.
@@ -131,14 +130,14 @@ void soften(Canvas& canvas, Random& r, float share, float twice) {
 }
 
 void age_receipt(Page& page, Random& r, Mapping& mapping) {
-  Canvas& canvas = page.canvas;
+  Canvas& canvas = page;
   if (r.chance(0.6F)) wear_print(canvas, r, r.real(0.1F, 0.9F));
   if (r.chance(0.12F))
     thicken(canvas);
   else if (r.chance(0.12F))
     thin(canvas);
   const bool white_scan = r.chance(0.45F);  // levels stretched until the paper is white
-  const Color ground = r.chance(0.5F)   ? Color{255, 255, 255}
+  const Color ground = r.chance(0.5F)   ? kWhite
                        : r.chance(0.6F) ? Color{30, 30, 32}
                                         : Color{120, 104, 90};
   if (r.chance(0.5F))
@@ -177,7 +176,7 @@ void age_receipt(Page& page, Random& r, Mapping& mapping) {
 }
 
 void age_scan(Page& page, Random& r, Mapping& mapping) {
-  Canvas& canvas = page.canvas;
+  Canvas& canvas = page;
   // Two tones, grey, coloured.
   const int look = static_cast<int>(r.weighted({page.halftones ? 0.0F : 3.0F, 4, 2.5F}));
   if (look < 2) to_grey(canvas);
@@ -198,7 +197,7 @@ void age_scan(Page& page, Random& r, Mapping& mapping) {
               r, ground, mapping);
   if (look == 0) {
     // Fax and photocopy: levels are chosen so that thin strokes survive.
-    specks(canvas, r, r.between(0, 300), {0, 0, 0});
+    specks(canvas, r, r.between(0, 300), kBlack);
     threshold(canvas, r.between(165, 225), r.between(0, 60), r);
     if (r.chance(0.75F)) blur(canvas);
     return;
@@ -222,7 +221,7 @@ void age_scan(Page& page, Random& r, Mapping& mapping) {
 }
 
 void age_photo(Page& page, Random& r, Mapping& mapping) {
-  Canvas& canvas = page.canvas;
+  Canvas& canvas = page;
   if (r.chance(0.45F))
     pose_page(page, {r.real(-4, 4), r.real(0, 0.02F), r.real(0, 0.025F)}, r, canvas.get(3, 3),
               mapping);
@@ -246,13 +245,13 @@ void age_clip(Page& page, Random& r, Random grain) {
   t.noise = r.between(0, 30);
   t.coloured_noise = r.chance(0.6F);
   const Light light = uneven_light(r, r.real(0, 0.3F));
-  tone(page.canvas, t, light, grain);
-  if (r.chance(0.3F)) blur(page.canvas);
+  tone(page, t, light, grain);
+  if (r.chance(0.3F)) blur(page);
 }
 
 // Charts are published small and clean; shown larger, their letters are soft.
 void enlarge(Page& page, Random& r, int longest, Mapping& mapping) {
-  const Canvas& canvas = page.canvas;
+  Canvas& canvas = page;
   const int side = std::max(canvas.width, canvas.height);
   if (side >= longest * 9 / 10 || !r.chance(0.65F)) return;
   const float scale = r.chance(0.7F) ? static_cast<float>(longest) / side
@@ -264,7 +263,7 @@ void enlarge(Page& page, Random& r, int longest, Mapping& mapping) {
                             {static_cast<float>(w), static_cast<float>(h)},
                             {0, static_cast<float>(h)}};
   mapping = quad_map(static_cast<float>(canvas.width), static_cast<float>(canvas.height), corners);
-  page.canvas = warp(canvas, mapping, w, h, {255, 255, 255});
+  canvas = warp(canvas, mapping, w, h, kWhite);
 }
 
 }  // namespace
@@ -281,7 +280,7 @@ Image finish(Context& context, Page& page, Finish look, Random r, Mapping& mappi
         age_scan(page, r, mapping);
         break;
       case Finish::chart:
-        if (r.chance(0.6F)) jpeg(page.canvas, r.between(60, 95));
+        if (r.chance(0.6F)) jpeg(page, r.between(60, 95));
         enlarge(page, r, context.options.longest, mapping);
         coded = 0;
         break;
@@ -303,12 +302,12 @@ Image finish(Context& context, Page& page, Finish look, Random r, Mapping& mappi
         coded = 0;
         break;
     }
-    if (r.chance(coded)) jpeg(page.canvas, r.between(low, high));
+    if (r.chance(coded)) jpeg(page, r.between(low, high));
   }
   Image image;
-  image.width = page.canvas.width;
-  image.height = page.canvas.height;
-  image.rgb = std::move(page.canvas.rgb);
+  image.width = page.width;
+  image.height = page.height;
+  image.rgb = std::move(page.rgb);
   image.glyphs.reserve(page.glyphs.size());
   const float scale =
       std::sqrt(std::fabs(mapping.m[0] * mapping.m[4] - mapping.m[1] * mapping.m[3]));

@@ -43,18 +43,9 @@ const std::vector<Layout>& layouts(const std::string& kind) {
 
 std::string mixed_kind(uint64_t seed) {
   // Shares in percent, in the order of kinds(). The kinds whose suites are reported get what they
-  // need to be learnt, not what a folder of scans would hold.
-  static const std::vector<float> shares = {36,  // documents
-                                            22,  // charts
-                                            16,  // scenes
-                                            3,   // formulas
-                                            14,  // objects
-                                            6,   // hard
-                                            1,   // clips
-                                            2,   // pairs
-                                            0};  // records: only where a config's mix asks
+  // need to be learnt, not what a folder of scans would hold; records only where a config asks.
   Random r(seed * 0x2545F4914F6CDD1DULL + 7);
-  return kinds()[r.weighted(shares)];
+  return kinds()[r.weighted({36, 22, 16, 3, 14, 6, 1, 2, 0})];
 }
 
 }  // namespace arrcoc::scenes

@@ -17,61 +17,19 @@ std::string mixed_kind(uint64_t seed);
 // What offices and archives add to scans where the page is blank (marks.cpp).
 void archive_marks(Context& context, Page& page, const std::string& layout);
 
+using Draw = Sheet(Context& context);
 // documents
-Sheet receipt(Context& context);
-Sheet form(Context& context);
-Sheet table_page(Context& context);
-Sheet invoice(Context& context);
-Sheet letter(Context& context);
-Sheet memo(Context& context);
-Sheet envelope(Context& context);
-Sheet business_card(Context& context);
-Sheet id_card(Context& context);
-Sheet ticket(Context& context);
-Sheet nutrition_label(Context& context);
-
-// records
-Sheet boxed_form(Context& context);
-Sheet agenda(Context& context);
-Sheet report_page(Context& context);
-
-// charts
-Sheet bar_chart(Context& context);
-Sheet line_chart(Context& context);
-Sheet pie_chart(Context& context);
-
-// scenes
-Sheet signs(Context& context);
-Sheet poster(Context& context);
-Sheet landmarks(Context& context);
-Sheet zoo(Context& context);
-Sheet shop_shelf(Context& context);
-Sheet dashboard(Context& context);
-Sheet departures(Context& context);
-
-// objects
-Sheet objects_scattered(Context& context);
-
-// formulas
-Sheet formula_page(Context& context);
-
+Draw receipt, form, table_page, invoice, letter, memo, envelope, business_card, id_card, ticket,
+    nutrition_label;
+Draw boxed_form, agenda, report_page;                                   // records
+Draw bar_chart, line_chart, pie_chart;                                  // charts
+Draw signs, poster, landmarks, zoo, shop_shelf, dashboard, departures;  // scenes
+Draw objects_scattered;                                                 // objects
+Draw formula_page;                                                      // formulas
 // hard
-Sheet tiny_corner(Context& context);
-Sheet camouflage(Context& context);
-Sheet distractors(Context& context);
-Sheet needle(Context& context);
-Sheet odd_one_out(Context& context);
-Sheet crowd_compare(Context& context);
-Sheet nothing(Context& context);
-
-// clips
-Sheet moving_objects(Context& context);
-Sheet moving_sign(Context& context);
-Sheet cut_clip(Context& context);
-
-// pairs
-Sheet shelf_pair(Context& context);
-Sheet spot_difference(Context& context);
-Sheet document_pair(Context& context);
+Draw tiny_corner, camouflage, distractors, needle, odd_one_out, crowd_compare, nothing;
+Draw moving_objects, moving_sign, cut_clip;          // clips
+Draw shelf_pair, spot_difference, document_pair;     // pairs
+constexpr const char* kNth[] = {"first", "second"};  // picture of a pair
 
 }  // namespace arrcoc::scenes

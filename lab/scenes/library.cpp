@@ -14,7 +14,7 @@ bool Family::has(const std::string& role) const {
   return std::find(roles.begin(), roles.end(), role) != roles.end();
 }
 
-Library::Library(const std::string& folder) {
+Library::Library(const std::string& folder) : words_(folder + "/words") {
   load_fonts(folder + "/fonts");
   load_atlas(folder);
 }

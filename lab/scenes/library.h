@@ -1,4 +1,4 @@
-// Fonts and cut-outs behind scenes::Assets.
+// Fonts, cut-outs and word lists behind scenes::Assets.
 #pragma once
 
 #include <memory>
@@ -64,6 +64,7 @@ class Library : public Assets {
   const Font& font(int index) const { return fonts_[static_cast<size_t>(index)]; }
   const Family& family(Random& random, const std::string& role, bool held) const;
   const Family& named(const std::string& family) const;
+  const WordLists& words() const { return words_; }
   const std::vector<Family>& families() const { return families_; }
   const std::vector<Cutout>& cutouts() const { return cutouts_; }
   // Indices of the cut-outs that may be used.
@@ -73,6 +74,7 @@ class Library : public Assets {
   void load_fonts(const std::string& folder);
   void load_atlas(const std::string& folder);
 
+  WordLists words_;
   std::vector<Font> fonts_;
   std::vector<Family> families_;
   std::vector<Cutout> cutouts_;

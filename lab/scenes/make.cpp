@@ -3,9 +3,6 @@
 #include "arrcoc/error.h"
 #include "lab/scenes/draft.h"
 #include "lab/scenes/layouts.h"
-#include "lab/scenes/phrases.h"
-#include "lab/scenes/reworded.h"
-#include "lab/scenes/words.h"
 
 namespace arrcoc::scenes {
 namespace {
@@ -14,6 +11,61 @@ uint64_t salt(const std::string& kind) {
   uint64_t hash = 1469598103934665603ULL;  // FNV-1a
   for (char c : kind) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
   return hash;
+}
+
+// One slip of the fingers: two letters swapped, one lost, one doubled, or a neighbour on the
+// keyboard.
+void typo(Random& r, std::string& text) {
+  std::vector<size_t> letters;
+  for (size_t i = 1; i + 1 < text.size(); ++i) {
+    auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+    if (plain(text[i]) && plain(text[i + 1])) letters.push_back(i);
+  }
+  if (letters.empty()) return;
+  const size_t at = r.pick(letters);
+  static const std::string row = "qwertyuiopasdfghjklzxcvbnm";
+  switch (r.between(0, 3)) {
+    case 0:
+      std::swap(text[at], text[at + 1]);
+      break;
+    case 1:
+      text.erase(at, 1);
+      break;
+    case 2:
+      text.insert(at, 1, text[at]);
+      break;
+    default: {
+      const size_t key = row.find(text[at]);
+      if (key != std::string::npos) text[at] = row[key + 1 < row.size() ? key + 1 : key - 1];
+    }
+  }
+}
+
+// A figure that is no percentage must not be asked for as one.
+bool suits(const std::string& form, const Ask& ask) {
+  for (const auto& [name, value] : ask.slots)
+    if (name == "unit" && value == "number")
+      for (const char* word : {"percent", "share", "people"})
+        if (form.find(word) != std::string::npos) return false;
+  return true;
+}
+
+// The question for a fact: a form of its intent with the slots filled, then sloppy in a share.
+std::string phrase(Random& r, const Ask& ask) {
+  const std::vector<std::string>& forms = r.words->named("ask." + ask.intent).words;
+  std::string form = r.pick(forms);
+  while (!suits(form, ask)) form = r.pick(forms);
+  std::string text = fill(form, ask.slots);
+  if (r.chance(0.05F)) text = r.pick<"question.opening">() + text;
+  const bool formula = ask.intent.rfind("formula", 0) == 0;  // letters there mean what they are
+  if (r.chance(0.15F) && !formula) text = lower(text);
+  if (r.chance(0.01F) && !formula) text = upper(text);
+  if (r.chance(0.12F))
+    while (!text.empty() && (text.back() == '?' || text.back() == '.')) text.pop_back();
+  if (r.chance(0.02F)) text += text.back() == '?' ? "?" : " ?";
+  if (r.chance(0.06F) && !formula) typo(r, text);
+  if (text.size() > kQuestionLimit) text.resize(kQuestionLimit);
+  return text;
 }
 
 Sheet draw(Context& context, const std::string& kind) {
@@ -30,10 +82,6 @@ Sheet draw(Context& context, const std::string& kind) {
   return sheet;
 }
 
-const char* name(Level level) {
-  return level == Level::simple ? "simple" : level == Level::medium ? "medium" : "complex";
-}
-
 // Draws facts by weight without putting them back; no sentence twice.
 void choose_questions(Random& r, std::vector<Ask> asks, const std::vector<Mapping>& maps,
                       const Options& options, bool keep_case, uint64_t wording, Draft& out) {
@@ -47,12 +95,11 @@ void choose_questions(Random& r, std::vector<Ask> asks, const std::vector<Mappin
     weights.erase(weights.begin() + static_cast<std::ptrdiff_t>(at));
     Question q;
     q.text = phrase(r, ask);
-    q.answer = normalise_answer(ask.answer, keep_case);
+    q.answer = keep_case ? trim(ask.answer) : lower(trim(ask.answer));
     q.intent = ask.intent;
-    q.complexity = name(ask.level);
+    q.complexity = ask.complexity;
     q.picture = ask.picture;
-    if (q.answer.empty() || decode(q.answer).size() > kAnswerLimit ||
-        std::find(sentences.begin(), sentences.end(), q.text) != sentences.end())
+    if (q.answer.empty() || decode(q.answer).size() > kAnswerLimit || holds(sentences, q.text))
       continue;
     const Mapping& map = maps[static_cast<size_t>(ask.picture)];
     // What the edge of the picture cuts off cannot be asked for.
@@ -75,6 +122,7 @@ void choose_questions(Random& r, std::vector<Ask> asks, const std::vector<Mappin
     if (wording > 0) {
       Random other(Random(out.scene.seed ^ salt("wording")).next() + 64 * wording +
                    sentences.size());
+      other.words = r.words;
       for (int tries = 0; tries < 8; ++tries)
         if (const std::string text = phrase(other, ask); text != q.text) {
           q.text = text;
@@ -88,11 +136,10 @@ void choose_questions(Random& r, std::vector<Ask> asks, const std::vector<Mappin
 
 }  // namespace
 
-namespace {
-
-Draft draft_worded(const Assets& assets, const std::string& kind, uint64_t seed,
-                   const Options& options, int suppressed, uint64_t wording) {
+Draft draft(const Assets& assets, const std::string& kind, uint64_t seed, const Options& options,
+            int suppressed, uint64_t wording) {
   Random random(Random(seed ^ salt(kind)).next());
+  random.words = &library(assets).words();
   random.strangeness = options.strange;
   // Looks and questions have streams of their own, so that a scene without effects shows the same.
   Random looks = random.fork(1), words = random.fork(2);
@@ -120,16 +167,9 @@ Draft draft_worded(const Assets& assets, const std::string& kind, uint64_t seed,
   return out;
 }
 
-}  // namespace
-
-Draft draft(const Assets& assets, const std::string& kind, uint64_t seed, const Options& options,
-            int suppressed) {
-  return draft_worded(assets, kind, seed, options, suppressed, 0);
-}
-
 Scene make_reworded(const Assets& assets, const std::string& kind, uint64_t seed,
                     const Options& options, uint64_t wording) {
-  return draft_worded(assets, kind, seed, options, -1, wording).scene;
+  return draft(assets, kind, seed, options, -1, wording).scene;
 }
 
 Scene make(const Assets& assets, const std::string& kind, uint64_t seed, const Options& options) {

@@ -55,8 +55,24 @@ Box hull(const std::vector<Run>& runs) {
   return box;
 }
 
+std::string figure(const std::string& text) {
+  std::string out;
+  for (char c : text)
+    if ((c >= '0' && c <= '9') || c == '.' || c == ',' || c == '-') out += c;
+  while (!out.empty() && (out.back() == '.' || out.back() == ',' || out.back() == '-'))
+    out.pop_back();
+  while (!out.empty() && (out.front() == '.' || out.front() == ',')) out.erase(0, 1);
+  return out;
+}
+
+Page& Sheet::add(Context& c, bool portrait, float low, float high, Color paper) {
+  const int long_side = c.options.longest,
+            short_side = static_cast<int>(long_side * c.random.real(low, high));
+  return portrait ? add(c, short_side, long_side, paper) : add(c, long_side, short_side, paper);
+}
+
 Page::Page(const Context& context, int width, int height, Color paper)
-    : canvas(width, height, paper),
+    : Canvas(width, height, paper),
       next_item(context.first_item),
       library_(&context.library),
       suppressed_(context.suppressed) {}
@@ -123,12 +139,12 @@ Run Page::text(float x, float baseline, const std::string& text, const Style& st
 }
 
 void Page::draw_glyph(const Bitmap& bitmap, int left, int top, const Style& style) {
-  const int x0 = std::max(0, -left), x1 = std::min(bitmap.width, canvas.width - left);
-  const int y0 = std::max(0, -top), y1 = std::min(bitmap.height, canvas.height - top);
+  const int x0 = std::max(0, -left), x1 = std::min(bitmap.width, width - left);
+  const int y0 = std::max(0, -top), y1 = std::min(bitmap.height, height - top);
   const int r = style.color.r, g = style.color.g, b = style.color.b;
   for (int y = y0; y < y1; ++y) {
     const uint8_t* a = bitmap.alpha.data() + static_cast<size_t>(y) * bitmap.width;
-    uint8_t* p = canvas.at(left + x0, top + y);
+    uint8_t* p = at(left + x0, top + y);
     for (int x = x0; x < x1; ++x, p += 3) {
       const int alpha = a[x] + (a[x] >> 7);  // 0..256
       if (alpha == 0) continue;
@@ -169,7 +185,7 @@ Run Page::turned(Point centre, const std::string& text, const Style& style, floa
         for (int px = static_cast<int>(middle.x - rx) - 1; px <= middle.x + rx + 1; ++px) {
           const float dx = px + 0.5F - centre.x, dy = py + 0.5F - centre.y;
           const float u = dx * cs + dy * sn - left - 0.5F, v = dy * cs - dx * sn - high - 0.5F;
-          canvas.blend(px, py, style.color, bitmap.sample(u, v));
+          blend(px, py, style.color, bitmap.sample(u, v));
         }
     }
     x += font.advance(code) * style.size * style.stretch + style.tracking;
@@ -235,8 +251,8 @@ void Page::cutout(const Run& run, const Cutout& cutout, bool flip, float light) 
   if (!drawn(run)) return;
   const Box& box = run.box;
   const int x0 = std::max(0, static_cast<int>(box.x0)), y0 = std::max(0, static_cast<int>(box.y0));
-  const int x1 = std::min(canvas.width, static_cast<int>(box.x1));
-  const int y1 = std::min(canvas.height, static_cast<int>(box.y1));
+  const int x1 = std::min(width, static_cast<int>(box.x1));
+  const int y1 = std::min(height, static_cast<int>(box.y1));
   const float sx = kAtlasCell / box.width(), sy = kAtlasCell / box.height();
   const int gain = static_cast<int>(light * 256);
   for (int y = y0; y < y1; ++y) {
@@ -256,7 +272,7 @@ void Page::cutout(const Run& run, const Cutout& cutout, bool flip, float light) 
       auto lit = [gain](int value) {
         return static_cast<uint8_t>(std::min(255, value * gain >> 8));
       };
-      canvas.blend(x, y, {lit(sum[0]), lit(sum[1]), lit(sum[2])}, sum[3]);
+      blend(x, y, {lit(sum[0]), lit(sum[1]), lit(sum[2])}, sum[3]);
     }
   }
 }

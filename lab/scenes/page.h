@@ -1,15 +1,19 @@
-// A page under construction: pixels, what is written where, and what may be asked about it.
+// What layouts work with: styles, texts, facts and pages.
 #pragma once
 
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "arrcoc/query.h"
 #include "lab/scenes/canvas.h"
 #include "lab/scenes/library.h"
 #include "lab/scenes/random.h"
+#include "lab/scenes/words.h"
 
 namespace arrcoc::scenes {
+
+using enum Complexity;
 
 enum class Weight { regular, bold, italic };
 enum class Align { left, centre, right };
@@ -23,6 +27,9 @@ struct Style {
   float tracking = 0;  // additional pixels between characters
 };
 Style style(const Family& family, float size, Color color, Weight weight = Weight::regular);
+inline Style bold(const Family& family, float size, Color color) {
+  return style(family, size, color, Weight::bold);
+}
 Style sized(Style style, float size);
 Style coloured(Style style, Color color);
 
@@ -34,19 +41,52 @@ struct Run {
   std::string text;
 };
 
-enum class Level { simple, medium, complex };
-
-// A fact that can be asked about. Slots fill the phrases of the intent.
+// A fact that can be asked about: `answer` stands in `answers`. Slots fill the forms of the intent
+// (the lists [ask.INTENT]); facts are drawn by weight.
 struct Ask {
-  std::string intent;
-  std::vector<std::pair<std::string, std::string>> slots;
-  std::string answer;
-  std::vector<Run> answers;
-  std::vector<Box> evidence;
-  Level level = Level::simple;
+  std::string intent, answer;
+  std::vector<Run> answers;  // none: the picture does not tell, and the answer is "none"
   float weight = 1;
+  Complexity complexity = simple;
+  Slots slots = {};
+  std::vector<Box> evidence = {};  // what else must be read
   int picture = 0;
   std::vector<Box> track = {};  // clips: where the evidence is in each frame
+
+  // Several pictures: which of them holds the answer.
+  void on(int which, std::vector<Box> frames = {}) {
+    picture = which;
+    track = std::move(frames);
+  }
+};
+
+// "RM 1,234.50" -> "1,234.50", "43%" -> "43": units are printed around numbers in many ways, and
+// the figure is what is asked for.
+std::string figure(const std::string& text);
+
+struct Facts {
+  std::vector<Ask> asks;
+  Ask& ask(std::string intent, std::string answer, std::vector<Run> answers, float weight,
+           Complexity complexity = simple, Slots slots = {}, std::vector<Box> evidence = {}) {
+    return asks.emplace_back(Ask{std::move(intent), std::move(answer), std::move(answers), weight,
+                                 complexity, std::move(slots), std::move(evidence)});
+  }
+  // The answer is what the run says, or the figure in it.
+  Ask& ask(std::string intent, const Run& run, float weight, Complexity complexity = simple,
+           Slots slots = {}, std::vector<Box> evidence = {}) {
+    return ask(std::move(intent), run.text, {run}, weight, complexity, std::move(slots),
+               std::move(evidence));
+  }
+  Ask& ask_figure(std::string intent, const Run& run, float weight, Complexity complexity = simple,
+                  Slots slots = {}, std::vector<Box> evidence = {}) {
+    return ask(std::move(intent), figure(run.text), {run}, weight, complexity, std::move(slots),
+               std::move(evidence));
+  }
+  // The pictures do not tell.
+  Ask& ask_none(std::string intent, float weight, Complexity complexity = simple,
+                Slots slots = {}) {
+    return ask(std::move(intent), "none", {}, weight, complexity, std::move(slots));
+  }
 };
 
 // What every layout is given. Sizes in layouts are meant for a longer side of 1024; px() scales.
@@ -60,14 +100,25 @@ struct Context {
   const Family& family(const std::string& role) {
     return library.family(random, role, options.held_back);
   }
+  const Cutout& any_cutout() {
+    const int at = random.pick(library.usable(options.held_back));
+    return library.cutouts()[static_cast<size_t>(at)];
+  }
 };
 
-class Page {
+// A page under construction: pixels, what is written where, and what may be asked about it.
+class Page : public Facts, public Canvas {
  public:
   Page(const Context& context, int width, int height, Color paper);
 
   Run text(float x, float baseline, const std::string& text, const Style& style,
            Align align = Align::left);
+  Run centred(float x, float baseline, const std::string& words, const Style& style) {
+    return text(x, baseline, words, style, Align::centre);
+  }
+  Run right(float x, float baseline, const std::string& words, const Style& style) {
+    return text(x, baseline, words, style, Align::right);
+  }
   // Text around a centre, turned clockwise: stamps, notes, numbers along the edge.
   Run turned(Point centre, const std::string& text, const Style& style, float degrees);
   // Lines broken at spaces to at most `width`; stops after max_lines.
@@ -89,13 +140,12 @@ class Page {
   bool drawn(const Run& run) const { return run.item != suppressed_; }
   void cutout(const Run& run, const Cutout& cutout, bool flip = false, float light = 1.0F);
 
-  void ask(Ask ask) { asks.push_back(std::move(ask)); }
+  float w() const { return static_cast<float>(width); }
+  float h() const { return static_cast<float>(height); }
 
-  Canvas canvas;
   std::vector<Glyph> glyphs;
   std::vector<TextBox> texts;
   std::vector<Box> things;  // what item() was told
-  std::vector<Ask> asks;
   int next_item = 0;
   bool halftones = false;  // holds a photograph: two tones would leave nothing of it
 
@@ -110,14 +160,21 @@ class Page {
 Box hull(const Box& a, const Box& b);
 Box hull(const std::vector<Run>& runs);
 
-// What a layout hands back: pages (one but for clips and pairs), the questions about them and how
-// they are to be aged.
+// What a layout hands back: pages (one but for clips and pairs), the facts across them (each page
+// has its own as well) and what happens to them on the way to a picture.
 enum class Finish { receipt, scan, chart, photo, screen, object, clip, none };
-struct Sheet {
+struct Sheet : Facts {
   std::string layout;
-  std::vector<Page> pages;
-  std::vector<Ask> asks;  // across pages; each page's own asks come on top
-  Finish finish = Finish::none;
+  Finish finish;
+  std::vector<Page> pages = {};
+
+  Sheet(std::string name, Finish how) : layout(std::move(name)), finish(how) {}
+  // Valid until the next page is added.
+  Page& add(const Context& context, int width, int height, Color paper = kWhite) {
+    return pages.emplace_back(context, width, height, paper);
+  }
+  // The longer side is the longest allowed, the shorter one a share of it in [low, high).
+  Page& add(Context& context, bool portrait, float low, float high, Color paper = kWhite);
 };
 
 }  // namespace arrcoc::scenes

@@ -1,5 +1,5 @@
-// The one source of chance in the generator: splitmix64, so that a scene depends on its seed alone
-// and not on the standard library's distributions.
+// The random generator of scenes: splitmix64, so that a scene depends on its seed alone and not on
+// the standard library's distributions. It also draws from the word lists.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "lab/scenes/word_lists.h"
 
 namespace arrcoc::scenes {
 
@@ -35,8 +37,25 @@ class Random {
   const T& pick(const std::vector<T>& from) {
     return from[next() % from.size()];
   }
+  template <typename T>
+  T pick(std::initializer_list<T> from) {
+    return from.begin()[next() % from.size()];
+  }
   std::string pick(std::initializer_list<const char*> from) {
     return from.begin()[next() % from.size()];
+  }
+  // The word lists: r.pick<"people.given">(), a whole list, a table with so many columns.
+  template <ListName name>
+  const std::string& pick() {
+    return pick(list<name>());
+  }
+  template <ListName name>
+  const std::vector<std::string>& list() const {
+    return words->list<name>();
+  }
+  template <ListName name, size_t columns = 0>
+  const std::vector<Row>& table() const {
+    return words->table<name, columns>();
   }
   // Index drawn by weight.
   size_t weighted(const std::vector<float>& weights) {
@@ -56,11 +75,13 @@ class Random {
   // An independent stream, so that adding draws in one part does not move the others.
   Random fork(uint64_t salt) {
     Random other(next() ^ (salt * 0xD1B54A32D192ED03ULL));
+    other.words = words;
     other.strangeness = strangeness;
     return other;
   }
 
-  float strangeness = 0;  // share of names that strange() changes (words.h)
+  const WordLists* words = nullptr;  // must outlive the generator
+  float strangeness = 0;             // share of names that strange() changes (words.h)
 
  private:
   uint64_t state_;

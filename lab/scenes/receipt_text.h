@@ -6,16 +6,15 @@
 #include <vector>
 
 #include "lab/scenes/page.h"
-#include "lab/scenes/words.h"
 
 namespace arrcoc::scenes {
 
 // A cell of a printed line: `at` is the share of the text width where it is aligned.
 struct ReceiptCell {
   std::string text;
+  std::string tag = {};  // what it is, for the questions
   float at = 0;
   Align align = Align::left;
-  std::string tag = {};  // what it is, for the questions
   bool follows = false;  // starts where the cell before ended
 };
 struct ReceiptLine {
@@ -43,62 +42,16 @@ struct Bill {
 
 Bill invent_bill(Random& random);
 
-class ReceiptWriter {
- public:
-  ReceiptWriter(Random& random, Bill bill) : r(random), b(std::move(bill)) {}
+// Lines and what stands on them. May change what was paid (bill.cash).
+struct ReceiptText {
   std::vector<ReceiptLine> lines;
-
-  void write() {
-    header();
-    if (r.chance(0.85F)) details_before_ = true;
-    if (details_before_) details();
-    items();
-    totals();
-    if (!details_before_) details();
-    body_ = lines.size();
-    footer();
-  }
-  // Whether the last line only closes the receipt; dropping it gives its height back.
-  bool closing() const { return lines.size() > body_; }
-  float drop_last() {
-    const float rows = lines.back().rows();
+  size_t body = 0;  // lines before the closing words, which may be left out
+  float rows = 0;   // height of all lines
+  void drop_last() {
+    rows -= lines.back().rows();
     lines.pop_back();
-    return rows;
   }
-  const Bill& bill() const { return b; }
-  std::string total_label;
-
- private:
-  void centred(const std::string& text, const std::string& tag = "", float scale = 1,
-               bool bold = false) {
-    const float at = head_left_ ? 0.0F : 0.5F;
-    lines.push_back(
-        {{{text, at, head_left_ ? Align::left : Align::centre, tag}}, bold, scale, 0, 0});
-  }
-  void rule() { lines.push_back({{}, false, 1, 0, rule_}); }
-  void gap(float lines_of_space) { pending_ += lines_of_space; }
-  void amount(const std::string& label, int cents, const std::string& tag, bool bold = false,
-              float scale = 1) {
-    const std::string value = money(cents, b.total > 500000);
-    ReceiptLine line{{{label, label_at_, Align::left, tag + ".label"}}, bold, scale, pending_, 0};
-    if (mark_amounts_) line.cells.push_back({b.currency, value_at_ - 0.2F, Align::left, ""});
-    line.cells.push_back({value, value_at_, Align::right, tag});
-    lines.push_back(line);
-    pending_ = 0;
-  }
-  void header();
-  void details();
-  void items();
-  void totals();
-  void footer();
-  void pay_otherwise();
-
-  Random& r;
-  Bill b;
-  bool head_left_ = false, details_before_ = false, mark_amounts_ = false;
-  char rule_ = '-';
-  size_t body_ = 0;  // lines before the footer
-  float label_at_ = 0, value_at_ = 1, pending_ = 0;
 };
+ReceiptText write_receipt(Random& random, Bill& bill);
 
 }  // namespace arrcoc::scenes

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "arrcoc/map.h"
+#include "arrcoc/query.h"
 
 namespace arrcoc::scenes {
 
@@ -24,8 +25,8 @@ struct Question {
   // At most 64 characters, trimmed, lower case but for formulas (LaTeX-like); figures without their
   // unit ("RM 33.90" is "33.90", "43%" is "43"); "none" when the picture does not tell.
   std::string answer;
-  std::string intent;               // "receipt.total", "chart.value", ...
-  std::string complexity;           // simple, medium, complex
+  std::string intent;  // "receipt.total", "chart.value", ...
+  Complexity complexity = Complexity::simple;
   std::vector<Box> answer_boxes;    // where the answer stands; several for several lines
   std::vector<Box> evidence_boxes;  // what else must be read (labels, legend, axis)
   int picture = 0;                  // pairs and clips: the picture that holds the answer
@@ -66,8 +67,9 @@ struct Options {
 // The kinds, in the order above.
 const std::vector<std::string>& kinds();
 
-// Fonts and the cut-out atlas, loaded once and shared by threads. Folder: assets/ of the repository
-// or of the installation. Error{not_found} names what is missing.
+// Fonts, cut-outs and word lists, loaded once and shared by threads. Folder: assets/ of the
+// repository or of the installation. Error{not_found} names what is missing, Error{bad_json} the
+// file and line of a word list that cannot be read.
 class Assets {
  public:
   static std::shared_ptr<const Assets> load(const std::string& folder);
@@ -81,6 +83,10 @@ std::string find_assets();
 // Error{not_found} for an unknown kind.
 Scene make(const Assets& assets, const std::string& kind, uint64_t seed,
            const Options& options = {});
+// The same pictures, facts and answers; wording > 0 draws another sentence for each question (the
+// same one where there is no other).
+Scene make_reworded(const Assets& assets, const std::string& kind, uint64_t seed,
+                    const Options& options, uint64_t wording);
 
 // The training mix: kind drawn from the seed. Error{bad_argument} for a seed from kSuiteSeedBase
 // on: what the suites ask must never have been trained on.

@@ -9,16 +9,16 @@
 namespace arrcoc::scenes {
 
 // "mouse" -> "mice", "ear of corn" -> "ears of corn".
-std::string plural(const std::string& name);
+std::string plural(const WordLists& words, const std::string& name);
 // False for names of pairs and heaps ("cherries", "scissors") and of stuff ("bread", "tennis"): how
 // many there are has no plain answer.
-bool countable(const std::string& name);
+bool countable(const WordLists& words, const std::string& name);
 // True when a question about one may mean the other: "dog" and "poodle", "pen" and "fountain pen".
-bool confusable(const std::string& a, const std::string& b);
+bool confusable(const WordLists& words, const std::string& a, const std::string& b);
 // How surely a cut-out belongs to a group one can ask for: "Which animal is in the picture?" has no
 // plain answer beside a lobster.
 enum class Belongs { no, perhaps, yes };
-Belongs belongs(const Cutout& cutout, const std::string& group);
+Belongs belongs(const WordLists& words, const Cutout& cutout, const std::string& group);
 
 // Cut-outs in random order, no two of them confusable; at most `most`, of one group when it is
 // named.

@@ -1,143 +1,84 @@
 #include "lab/scenes/words.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
+#include <sstream>
+
+#include "arrcoc/error.h"
 
 namespace arrcoc::scenes {
 namespace {
 
-using List = std::vector<std::string>;
+// A word of the list of this land: us, uk, malaysia, euro.
+template <ListName... names>
+const std::string& by_land(Random& r, Land land) {
+  const std::vector<std::string>* const lists[] = {&r.list<names>()...};
+  return r.pick(*lists[static_cast<size_t>(land)]);
+}
 
-const List kGiven = {
-    "James",  "Mary",   "Robert", "Linda",  "Michael", "Susan",  "David",    "Karen",   "Thomas",
-    "Nancy",  "Daniel", "Helen",  "Paul",   "Ruth",    "George", "Alice",    "Kenneth", "Joyce",
-    "Edward", "Diane",  "Frank",  "Gloria", "Raymond", "Carol",  "Walter",   "Irene",   "Harold",
-    "Martha", "Peter",  "Norma",  "Wei",    "Siti",    "Ahmad",  "Mei Ling", "Kumar",   "Farah",
-    "Azlan",  "Priya",  "Hassan", "Chong",  "Amelia",  "Oliver", "Hannah",   "Lucas",   "Sofia",
-    "Mateo",  "Ingrid", "Pierre", "Anna",   "Luca",    "Elena",  "Victor"};
-const List kSurname = {
-    "Smith",      "Johnson", "Williams", "Carter",    "Miller",   "Davis",   "Wilson",
-    "Moore",      "Taylor",  "Anderson", "Jackson",   "Harris",   "Martin",  "Thompson",
-    "Clark",      "Lewis",   "Walker",   "Hall",      "Young",    "King",    "Wright",
-    "Hill",       "Green",   "Baker",    "Nelson",    "Mitchell", "Roberts", "Phillips",
-    "Parker",     "Evans",   "Edwards",  "Collins",   "Stewart",  "Morris",  "Rogers",
-    "Cook",       "Bell",    "Murphy",   "Reed",      "Sullivan", "Foster",  "Bennett",
-    "Tan",        "Lim",     "Wong",     "Lee",       "Ng",       "Chan",    "Abdullah",
-    "Ismail",     "Rahman",  "Singh",    "Kaur",      "Meyer",    "Keller",  "Rossi",
-    "Dubois",     "Garcia",  "Novak",    "Larsen",    "Hofmann",  "Petrov",  "Whitfield",
-    "Harrington", "Langley", "Ashworth", "Pemberton", "Okafor",   "Nakamura"};
-const List kSyllables = {"ka",  "lo",  "mi",   "ra",  "ten",  "vo", "sun", "ber", "dal",
-                         "pri", "nor", "wes",  "har", "gol",  "ma", "ri",  "sel", "tor",
-                         "ban", "lu",  "fen",  "cor", "ju",   "pa", "sha", "eng", "hua",
-                         "yon", "hin", "seng", "wah", "lian", "tek"};
-const List kTrade = {"HARDWARE",     "TRADING",      "ENTERPRISE",  "RESTAURANT", "BOOKSTORE",
-                     "STATIONERY",   "MINI MARKET",  "SUPERMARKET", "PHARMACY",   "BAKERY",
-                     "CAFE",         "MOTOR PARTS",  "ELECTRICAL",  "FURNITURE",  "TEXTILES",
-                     "OPTICAL",      "GROCERY",      "SEAFOOD",     "HOUSEWARE",  "PAINTS",
-                     "TOYS & GIFTS", "AUTO SERVICE", "FASHION",     "COMPUTERS",  "MARKETING",
-                     "KITCHEN",      "STEEL WORKS",  "TYRES",       "NURSERY",    "PET SHOP"};
-const List kAdjective = {"Golden", "Happy",    "Lucky", "Royal", "Fresh",   "Sunny",
-                         "Grand",  "Silver",   "Green", "Blue",  "City",    "Family",
-                         "Modern", "Prime",    "Star",  "Ocean", "Eastern", "United",
-                         "Global", "Northern", "Quick", "Best",  "Super",   "Mega"};
-const List kNoun = {"Dragon", "Lotus",    "Palm",    "River",   "Harbour", "Valley",
-                    "Garden", "Mountain", "Bridge",  "Lion",    "Tiger",   "Orchid",
-                    "Pearl",  "Crown",    "Sunrise", "Meadow",  "Anchor",  "Falcon",
-                    "Maple",  "Cedar",    "Summit",  "Horizon", "Village", "Corner"};
-const List kStreetUs = {"Main Street",  "Oak Avenue",      "Maple Drive",   "Park Avenue",
-                        "Elm Street",   "Washington Blvd", "Cedar Lane",    "Lake Road",
-                        "Hill Street",  "River Road",      "Church Street", "Madison Avenue",
-                        "Sunset Drive", "Broadway",        "Pine Street"};
-const List kCityUs = {"Springfield", "Richmond", "Louisville", "Nashville", "Columbus",
-                      "Denver",      "Atlanta",  "Portland",   "Cleveland", "Dallas",
-                      "Memphis",     "Raleigh",  "Austin",     "Boston",    "Tucson",
-                      "Omaha",       "Madison",  "Durham",     "Albany",    "Trenton"};
-const List kStateUs = {"KY", "VA", "NC", "TN", "OH", "NY", "TX",
-                       "CA", "MO", "IA", "GA", "CO", "NJ"};
-const List kCityMy = {"KUALA LUMPUR", "JOHOR BAHRU", "PETALING JAYA", "SHAH ALAM",   "IPOH",
-                      "MELAKA",       "SEREMBAN",    "KLANG",         "GEORGE TOWN", "KUANTAN",
-                      "SUBANG JAYA",  "PUCHONG",     "KAJANG",        "CHERAS",      "BATU PAHAT",
-                      "MUAR",         "SKUDAI",      "AMPANG"};
-const List kRoadMy = {"JALAN", "LORONG", "PERSIARAN", "LEBUH", "JALAN TAMAN"};
-const List kRoadNameMy = {"BUKIT",   "MAJU",    "SETIA",   "INDAH",   "PERMAI",
-                          "MUTIARA", "HARMONI", "DAMAI",   "RIA",     "SENTOSA",
-                          "MELATI",  "CEMPAKA", "KENANGA", "PERDANA", "BAHAGIA"};
-const List kCityUk = {"Leeds",   "Bristol", "York", "Norwich", "Oxford",  "Cardiff", "Exeter",
-                      "Glasgow", "Durham",  "Bath", "Lincoln", "Ipswich", "Reading", "Derby"};
-const List kCityEu = {"Berlin",  "Lyon",   "Utrecht", "Wien", "Milano", "Gent",   "Porto",
-                      "München", "Zürich", "Nantes",  "Köln", "Málaga", "Bruges", "Graz"};
-const List kSubject = {
-    "The committee",      "Our laboratory",      "The department",     "The sales staff",
-    "This proposal",      "The enclosed report", "Your office",        "The research group",
-    "The field survey",   "The board",           "Our agency",         "The project team",
-    "The marketing plan", "Each division",       "The clinical study", "The new program"};
-const List kVerb = {"has completed",
-                    "will review",
-                    "requested",
-                    "is pleased to submit",
-                    "has approved",
-                    "expects to receive",
-                    "discussed",
-                    "would like to confirm",
-                    "prepared",
-                    "has considered",
-                    "will forward",
-                    "recommended",
-                    "is now ready to begin"};
-const List kObject = {"the results of the test",    "a revised budget",
-                      "the attached schedule",      "all of the samples",
-                      "the preliminary data",       "a summary of the meeting",
-                      "the terms of the agreement", "additional copies of the form",
-                      "the cost of the materials",  "an outline of the plan",
-                      "the list of participants",   "the figures for last quarter",
-                      "a complete set of records",  "the comments from the reviewers"};
-const List kTail = {"before the end of the month",
-                    "at your earliest convenience",
-                    "as we agreed",
-                    "during the next fiscal year",
-                    "in accordance with the guidelines",
-                    "for the period under review",
-                    "without further delay",
-                    "in three locations",
-                    "under separate cover",
-                    "with the usual distribution",
-                    "at no additional charge"};
+// Moves ASCII and Latin-1 letters (UTF-8: 0xC3 and a second byte from `latin` on, without the
+// multiplication and division signs) to the other case.
+std::string other_case(std::string text, char first, int latin, int by) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (c >= first && c < first + 26) text[i] = static_cast<char>(c + by);
+    if (c != 0xC3 || i + 1 >= text.size()) continue;
+    const auto d = static_cast<unsigned char>(text[++i]);
+    if (d >= latin && d <= latin + 0x1E && d != latin + 0x17) text[i] = static_cast<char>(d + by);
+  }
+  return text;
+}
 
 std::string coined(Random& r) {
   std::string word;
-  for (int i = r.between(2, 3); i > 0; --i) word += r.pick(kSyllables);
+  for (int i = r.between(2, 3); i > 0; --i) word += r.pick<"firm.syllable">();
   return cap(word);
+}
+
+int ranged(Random& r, const std::string& range) {  // "2 40", or "5" alone, which is not drawn
+  std::istringstream in(range);
+  int low = 0, high = 0;
+  in >> low >> high;
+  return r.between(low, high);
+}
+
+// What {what} stands for in a form.
+std::string generate(Random& r, const std::string& what, Land land, const Own& own) {
+  if (const auto found = own.find(what); found != own.end()) return found->second();
+  const size_t blank = std::min(what.find(' '), what.size());
+  const std::string name = what.substr(0, blank),
+                    rest = what.substr(std::min(blank + 1, what.size()));
+  if (name == upper(name)) return upper(generate(r, lower(name) + what.substr(blank), land, own));
+  if (name.find('.') != std::string::npos)
+    return expand(r, r.pick(r.words->named(name).words), land, own);
+  if (name == "person") return person(r);
+  if (name == "given") return given_name(r);
+  if (name == "surname") return surname(r);
+  if (name == "coined") return coined(r);
+  if (name == "topic") return topic(r);
+  if (name == "Topic") return title_case(topic(r));
+  if (name == "company") return company(r, land);
+  if (name == "street") return street(r, land);
+  if (name == "city") return city(r, land);
+  if (name == "city-line") return city_line(r, land);
+  if (name == "phone") return phone(r, land);
+  if (name == "number") return std::to_string(ranged(r, rest));
+  if (name == "grouped") return grouped(ranged(r, rest));
+  if (name == "money") return money(ranged(r, rest), true);
+  if (name == "digits") return digits(r, ranged(r, rest));
+  if (name == "date")
+    return format(r, date(r, std::stoi(rest), std::stoi(rest.substr(5))),
+                  std::stoi(rest.substr(10)));
+  if (name == "sign") return r.chance(0.5F) ? "-" : "+";
+  if (name == "day") return day(r, r.words->named(rest).words);
+  if (name == "code") return pattern(r, choice(r, rest));
+  throw Error(ErrorCode::not_found, "the word lists use {" + what + "}, which nothing makes");
 }
 
 }  // namespace
 
-std::string upper(std::string text) {
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    if (c >= 'a' && c <= 'z') text[i] = static_cast<char>(c - 32);
-    // U+00E0..U+00FE but U+00F7 are lower-case letters; their second byte is 0xA0..0xBE.
-    if (c == 0xC3 && i + 1 < text.size()) {
-      const auto d = static_cast<unsigned char>(text[i + 1]);
-      if (d >= 0xA0 && d <= 0xBE && d != 0xB7) text[i + 1] = static_cast<char>(d - 32);
-      ++i;
-    }
-  }
-  return text;
-}
-
-std::string lower(std::string text) {
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    if (c >= 'A' && c <= 'Z') text[i] = static_cast<char>(c + 32);
-    if (c == 0xC3 && i + 1 < text.size()) {
-      const auto d = static_cast<unsigned char>(text[i + 1]);
-      if (d >= 0x80 && d <= 0x9E && d != 0x97) text[i + 1] = static_cast<char>(d + 32);
-      ++i;
-    }
-  }
-  return text;
-}
+std::string upper(std::string text) { return other_case(std::move(text), 'a', 0xA0, -32); }
+std::string lower(std::string text) { return other_case(std::move(text), 'A', 0x80, 32); }
 
 std::string trim(const std::string& text) {
   std::string out;
@@ -164,47 +105,93 @@ std::string title_case(const std::string& text) {
   return out;
 }
 
+bool holds(const std::vector<std::string>& list, const std::string& word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+std::string fill(std::string text, const Slots& slots) {
+  for (const auto& [name, value] : slots) {
+    const std::string slot = "{" + name + "}";
+    for (size_t at = text.find(slot); at != std::string::npos;
+         at = text.find(slot, at + value.size()))
+      text.replace(at, slot.size(), value);
+  }
+  return text;
+}
+
+std::string expand(Random& r, const std::string& form, Land land, const Own& own) {
+  std::string text = form;
+  for (size_t open = text.rfind('{'); open != std::string::npos;) {
+    const size_t close = text.find('}', open);
+    text.replace(open, close - open + 1,
+                 generate(r, text.substr(open + 1, close - open - 1), land, own));
+    open = open == 0 ? std::string::npos : text.rfind('{', open - 1);
+  }
+  return text;
+}
+
+std::string choice(Random& r, const std::string& choices) {
+  std::vector<std::string> list = {""};
+  bool inside = false;  // {code ##; @@} has choices of its own
+  for (size_t i = 0; i < choices.size(); ++i) {
+    inside = choices[i] == '{' || (inside && choices[i] != '}');
+    if (inside || choices.compare(i, 2, "; ") != 0) {
+      list.back() += choices[i];
+    } else {
+      list.emplace_back();
+      ++i;
+    }
+  }
+  return list.size() == 1 ? list[0] : r.pick(list);
+}
+
+std::vector<Field> fields(Random& r, const std::vector<Row>& table, Land land, const Own& own) {
+  std::vector<Field> list;
+  for (const Row& row : table) {
+    const std::string key = choice(r, row[0]);
+    list.push_back({key, expand(r, choice(r, row[1]), land, own), row.size() > 2});
+  }
+  return list;
+}
+
+std::vector<Field> shuffled_fields(Random& r, const std::vector<Row>& table, Land land,
+                                   const Own& own) {
+  std::vector<Field> list = fields(r, table, land, own);
+  for (Field& field : list)
+    if (r.strangeness > 0 && r.chance(0.5F)) field.key = strange(r, field.key);
+  r.shuffle(list);
+  return list;
+}
+
 Date date(Random& r, int first_year, int last_year) {
   return {r.between(first_year, last_year), r.between(1, 12), r.between(1, 28)};
 }
 
-const char* month_name(int month) {
-  static const std::array<const char*, 12> names = {
-      "January", "February", "March",     "April",   "May",      "June",
-      "July",    "August",   "September", "October", "November", "December"};
-  return names[static_cast<size_t>(month - 1)];
+std::string day(Random& r, const std::vector<std::string>& list) {
+  std::vector<float> values;
+  for (const std::string& word : list) values.push_back(to_number(word));
+  const size_t form = r.weighted(std::vector<float>(values.begin() + 2, values.end()));
+  return format(r, date(r, static_cast<int>(values[0]), static_cast<int>(values[1])),
+                static_cast<int>(form));
 }
 
-std::string format(const Date& d, int form) {
+std::string month_name(const Random& r, int month) {
+  return r.list<"calendar.month">()[static_cast<size_t>(month - 1)];
+}
+
+std::string format(const Random& r, const Date& d, int form) {
   auto two = [](int v) { return (v < 10 ? "0" : "") + std::to_string(v); };
-  const std::string dd = two(d.day), mm = two(d.month), yyyy = std::to_string(d.year);
-  const std::string yy = two(d.year % 100), month = month_name(d.month);
-  switch (form) {
-    case 0:
-      return dd + "/" + mm + "/" + yyyy;
-    case 1:
-      return dd + "-" + mm + "-" + yyyy;
-    case 2:
-      return dd + "/" + mm + "/" + yy;
-    case 3:
-      return dd + "-" + mm + "-" + yy;
-    case 4:
-      return dd + " " + month.substr(0, 3) + " " + yyyy;
-    case 5:
-      return yyyy + "-" + mm + "-" + dd;
-    case 6:
-      return dd + "." + mm + "." + yyyy;
-    case 7:
-      return month + " " + std::to_string(d.day) + ", " + yyyy;
-    case 8:
-      return std::to_string(d.day) + " " + month + " " + yyyy;
-    case 9:
-      return std::to_string(d.month) + "/" + std::to_string(d.day) + "/" + yy;
-    case 10:
-      return upper(dd + "-" + month.substr(0, 3) + "-" + yyyy);
-    default:
-      return month.substr(0, 3) + ". " + std::to_string(d.day) + ", " + yyyy;
-  }
+  const std::string month = month_name(r, d.month), short_month = month.substr(0, 3);
+  return fill(r.list<"calendar.date">()[static_cast<size_t>(form)],
+              {{"d", std::to_string(d.day)},
+               {"dd", two(d.day)},
+               {"m", std::to_string(d.month)},
+               {"mm", two(d.month)},
+               {"mon", short_month},
+               {"MON", upper(short_month)},
+               {"month", month},
+               {"yy", two(d.year % 100)},
+               {"yyyy", std::to_string(d.year)}});
 }
 
 std::string clock(Random& r, bool twelve) {
@@ -218,6 +205,8 @@ std::string clock(Random& r, bool twelve) {
   if (twelve) text += r.chance(0.5F) ? " AM" : " PM";
   return text;
 }
+
+std::string number(Random& r, int low, int high) { return std::to_string(r.between(low, high)); }
 
 std::string digits(Random& r, int count) {
   std::string text;
@@ -272,131 +261,61 @@ std::string strange(Random& r, const std::string& text) {
   return out;
 }
 
-std::string given_name(Random& r) { return strange(r, r.pick(kGiven)); }
-std::string surname(Random& r) { return strange(r, r.pick(kSurname)); }
+std::string given_name(Random& r) { return strange(r, r.pick<"people.given">()); }
+std::string surname(Random& r) { return strange(r, r.pick<"people.surname">()); }
 
 std::string person(Random& r) {
   std::string name = given_name(r) + " ";
   if (r.chance(0.4F)) name += std::string(1, static_cast<char>('A' + r.between(0, 25))) + ". ";
   name += surname(r);
-  if (r.chance(0.2F)) name = r.pick({"Dr. ", "Mr. ", "Mrs. ", "Ms. ", "Prof. "}) + name;
+  if (r.chance(0.2F)) name = r.pick<"people.title">() + " " + name;
   return name;
 }
 
 std::string company(Random& r, Land land) {
-  std::string name;
-  switch (r.between(0, 4)) {
-    case 0:
-      name = r.pick(kSurname) + " & " + r.pick(kSurname);
-      break;
-    case 1:
-      name = coined(r) + " " + title_case(lower(r.pick(kTrade)));
-      break;
-    case 2:
-      name = r.pick(kAdjective) + " " + r.pick(kNoun);
-      break;
-    case 3:
-      name = coined(r) + " " + coined(r);
-      break;
-    default:
-      name = r.pick(kSurname) + " " + r.pick({"Brothers", "Associates", "Industries", "Group"});
-  }
-  name = strange(r, name);
-  if (r.chance(0.7F)) {
-    if (land == Land::malaysia)
-      name += r.pick({" Sdn Bhd", " Sdn. Bhd.", " (M) Sdn Bhd", " S/B"});
-    else if (land == Land::us)
-      name += r.pick({", Inc.", " Inc.", " Corporation", " Company", " LLC", " Co."});
-    else if (land == Land::uk)
-      name += r.pick({" Ltd", " Limited", " PLC", " Ltd."});
-    else
-      name += r.pick({" GmbH", " S.A.", " B.V.", " AG", " S.r.l."});
-  }
+  std::string name = strange(r, expand(r, r.pick<"firm.company">()));
+  if (r.chance(0.7F))
+    name +=
+        by_land<"firm.form.us", "firm.form.uk", "firm.form.malaysia", "firm.form.euro">(r, land);
   return name;
 }
 
 std::string shop(Random& r, Land land) {
   if (r.chance(0.35F)) return upper(company(r, land));
-  std::string name;
-  switch (r.between(0, 4)) {
-    case 0:
-      name = coined(r) + " " + coined(r) + " " + r.pick(kTrade);
-      break;
-    case 1:
-      name = r.pick(kAdjective) + " " + r.pick(kNoun) + " " + r.pick(kTrade);
-      break;
-    case 2:
-      name = r.pick(kNoun) + " " + r.pick(kTrade);
-      break;
-    case 3:
-      name = surname(r) + "'S " + r.pick(kTrade);
-      break;
-    default:
-      name = r.pick({"KEDAI ", "RESTORAN ", "PASARAYA ", "SYARIKAT ", "THE "}) + coined(r) + " " +
-             r.pick(kNoun);
-  }
-  name = strange(r, name);
-  if (land == Land::malaysia && r.chance(0.6F))
-    name += r.pick({" SDN BHD", " SDN. BHD.", " S/B", " ENTERPRISE"});
+  std::string name = strange(r, expand(r, r.pick<"firm.shop">()));
+  if (land == Land::malaysia && r.chance(0.6F)) name += r.pick<"firm.shop-form">();
   return upper(name);
 }
 
 std::string street(Random& r, Land land) {
-  const std::string number = std::to_string(r.between(1, land == Land::us ? 4900 : 240));
+  const std::string house = number(r, 1, land == Land::us ? 4900 : 240);
   switch (land) {
     case Land::malaysia:
-      return (r.chance(0.5F) ? "NO. " : "LOT ") + number + (r.chance(0.3F) ? "-A, " : ", ") +
-             r.pick(kRoadMy) + " " + strange(r, r.pick(kRoadNameMy)) + " " +
-             std::to_string(r.between(1, 30)) +
-             (r.chance(0.4F) ? "/" + std::to_string(r.between(1, 12)) : "");
+      return (r.chance(0.5F) ? "NO. " : "LOT ") + house + (r.chance(0.3F) ? "-A, " : ", ") +
+             r.pick<"place.road.malaysia">() + " " +
+             strange(r, r.pick<"place.road-name.malaysia">()) + " " + number(r, 1, 30) +
+             (r.chance(0.4F) ? "/" + number(r, 1, 12) : "");
     case Land::us:
-      return number + " " + strange(r, r.pick(kStreetUs));
+      return house + " " + strange(r, r.pick<"place.street.us">());
     case Land::uk:
-      return number + " " + strange(r, r.pick(kSurname)) + " " +
-             r.pick({"Road", "Lane", "Close", "Terrace"});
+      return house + " " + surname(r) + " " + r.pick<"place.street.uk">();
     default:
-      return strange(r, r.pick(kSurname)) + r.pick({"straße ", "weg ", "laan ", "gasse "}) + number;
+      return surname(r) + r.pick<"place.street.euro">() + house;
   }
 }
 
 std::string city(Random& r, Land land) {
-  switch (land) {
-    case Land::malaysia:
-      return strange(r, r.pick(kCityMy));
-    case Land::us:
-      return strange(r, r.pick(kCityUs));
-    case Land::uk:
-      return strange(r, r.pick(kCityUk));
-    default:
-      return strange(r, r.pick(kCityEu));
-  }
+  return strange(
+      r,
+      by_land<"place.city.us", "place.city.uk", "place.city.malaysia", "place.city.euro">(r, land));
 }
 
 std::string city_line(Random& r, Land land) {
-  switch (land) {
-    case Land::malaysia:
-      return digits(r, 5) + " " + strange(r, r.pick(kCityMy));
-    case Land::us:
-      return strange(r, r.pick(kCityUs)) + ", " + r.pick(kStateUs) + " " + digits(r, 5);
-    case Land::uk:
-      return strange(r, r.pick(kCityUk)) + " " + pattern(r, "@@# #@@");
-    default:
-      return digits(r, 5) + " " + strange(r, r.pick(kCityEu));
-  }
+  return expand(r, r.list<"place.city-line">()[static_cast<size_t>(land)], land);
 }
 
 std::string phone(Random& r, Land land) {
-  switch (land) {
-    case Land::malaysia:
-      return pattern(r, r.pick({"0#-#### ####", "0#-########", "+60#-#######", "01#-#######"}));
-    case Land::us:
-      return pattern(r,
-                     r.pick({"(###) ###-####", "###-###-####", "1-###-###-####", "###/###-####"}));
-    case Land::uk:
-      return pattern(r, r.pick({"0#### ######", "0###-#####", "+44 ### ### ####"}));
-    default:
-      return pattern(r, r.pick({"+49 ### #######", "0### / ######", "+31 ## #######"}));
-  }
+  return pattern(r, by_land<"phone.us", "phone.uk", "phone.malaysia", "phone.euro">(r, land));
 }
 
 std::string email(Random& r, const std::string& name, const std::string& firm) {
@@ -407,21 +326,23 @@ std::string email(Random& r, const std::string& name, const std::string& firm) {
     if (c >= 'a' && c <= 'z' && where.size() < 12) where += c;
   if (who.size() > 14) who.resize(14);
   while (!who.empty() && who.back() == '.') who.pop_back();
-  return who + "@" + where + r.pick({".com", ".org", ".net", ".com.my", ".eu"});
+  return who + "@" + where + r.pick<"net.mail">();
 }
 
 std::string website(const std::string& firm, Random& r) {
   std::string where;
   for (char c : lower(firm))
     if (c >= 'a' && c <= 'z' && where.size() < 14) where += c;
-  return "www." + where + r.pick({".com", ".com.my", ".net", ".org"});
+  return "www." + where + r.pick<"net.web">();
 }
 
 std::string sentence(Random& r) {
-  std::string text = r.pick(kSubject) + " " + r.pick(kVerb) + " " + r.pick(kObject);
-  if (r.chance(0.7F)) text += " " + r.pick(kTail);
+  std::string text =
+      r.pick<"prose.subject">() + " " + r.pick<"prose.verb">() + " " + r.pick<"prose.object">();
+  if (r.chance(0.7F)) text += " " + r.pick<"prose.tail">();
   if (r.chance(0.2F))
-    text += ", and " + lower(r.pick(kSubject)) + " " + r.pick(kVerb) + " " + r.pick(kObject);
+    text += ", and " + lower(r.pick<"prose.subject">()) + " " + r.pick<"prose.verb">() + " " +
+            r.pick<"prose.object">();
   return text + ".";
 }
 
@@ -431,19 +352,15 @@ std::string paragraph_text(Random& r, int sentences) {
   return text;
 }
 
-std::string currency(Land land) {
-  switch (land) {
-    case Land::malaysia:
-      return "RM";
-    case Land::us:
-      return "$";
-    case Land::uk:
-      return "£";
-    default:
-      return "€";
-  }
+std::string currency(const Random& r, Land land) {
+  return r.list<"place.currency">()[static_cast<size_t>(land)];
 }
 
 Land any_land(Random& r) { return static_cast<Land>(r.weighted({0.4F, 0.15F, 0.3F, 0.15F})); }
+
+Good good(const Row& row) { return {row[0], to_number(row[1]), to_number(row[2])}; }
+Good any_good(Random& r) { return good(r.pick(r.table<"goods.all", 3>())); }
+
+std::string topic(Random& r) { return strange(r, r.pick<"prose.topic">()); }
 
 }  // namespace arrcoc::scenes

@@ -158,12 +158,11 @@ void learn(const Lot& lot, const FeedbackOptions& options, Tensor& weight, Tenso
 }
 
 GuardScore guard_on_suites(const std::string& folder, const FeedbackOptions& options) {
-  const auto answerer = answering::Answerer::load(folder);
-  const answering::AskOptions ask = answering::options_for("realized");
+  const Asker asker(load_bundle(folder));
   GuardScore out;
-  const auto next = answering::suite_groups(options.suites, options.guard_questions);
+  const auto next = measuring::suite_groups(options.suites, options.guard_questions);
   while (const auto group = next()) {
-    for (const answering::Record& record : answering::measure(*answerer, *group, ask)) {
+    for (const measuring::Record& record : measuring::measure(asker, *group, {})) {
       ++out.questions;
       out.right += record.right;
       out.mean_tokens += record.tokens;
@@ -224,9 +223,9 @@ void write(const tiny::NetworkWeights& bundle, const FeedbackOptions& options, c
   }
   const fs::path calibration = fs::path(options.weights) / "calibration.json";
   if (fs::exists(calibration)) {
-    answering::Calibration known = answering::calibration_from_json(text_of(calibration));
+    Calibration known = calibration_from_json(text_of(calibration));
     known.weights = tiny::TinyModel::load(folder)->fingerprint();
-    std::ofstream(fs::path(folder) / "calibration.json") << answering::to_json(known) << "\n";
+    std::ofstream(fs::path(folder) / "calibration.json") << to_json(known) << "\n";
   }
   for (const char* name : {"policies.json", "film.json", "README.md"})
     if (const fs::path from = fs::path(options.weights) / name; fs::exists(from))

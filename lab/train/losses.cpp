@@ -35,24 +35,46 @@ Tensor glyph_loss(const Tensor& logits, const Tensor& labels, Tensor* accuracy) 
 
 // BCE over all cells of the picture, and cross-entropy of the softmax over cells against the
 // answer: the first sets the level, the second the order, which is what a budget buys by.
-Tensor relevance_loss(const Tensor& logits, const Tensor& target, const Tensor& inside) {
+// Only questions with `place` count where it is given.
+Tensor relevance_loss(const Tensor& logits, const Tensor& target, const Tensor& inside,
+                      const Tensor& place) {
   Tensor z = logits.to(at::kFloat);
   Tensor in = inside.to(at::kFloat);
+  if (place.defined()) in = in * place.view({-1, 1, 1});
   Tensor answer = target.eq(2).to(at::kFloat), evidence = target.eq(1).to(at::kFloat);
   Tensor weight = in * (1 + (kAnswerWeight - 1) * answer + (kEvidenceWeight - 1) * evidence);
   Tensor positive = answer + evidence;
   Tensor cells = at::softplus(z) - z * positive;
-  Tensor bce = (cells * weight).sum() / weight.sum();
+  Tensor bce =
+      (cells * weight).sum() / (place.defined() ? weight.sum().clamp_min(1) : weight.sum());
   Tensor flat = z.masked_fill(inside.logical_not(), -1e4).flatten(1);
   Tensor wanted = (answer + 0.7 * evidence).flatten(1);
   Tensor total = wanted.sum(1, true);
   Tensor each = -(at::log_softmax(flat, 1) * wanted / total.clamp_min(1e-6)).sum(1);
   Tensor some = total.squeeze(1).gt(0).to(at::kFloat);
+  if (place.defined()) some = some * place;
   Tensor order = (each * some).sum() / some.sum().clamp_min(1);
   return 4 * bce + 0.6 * order;
 }
 
 }  // namespace
+
+Tensor pointing_loss(const Tensor& logits, const Tensor& target, const Tensor& inside,
+                     const Tensor& object, const Tensor& loose) {
+  Tensor z = logits.to(at::kFloat).flatten(1);
+  Tensor hit = target.eq(2).flatten(1), in = inside.flatten(1);
+  Tensor positive = hit.to(at::kFloat), negative = in.logical_and(hit.logical_not()).to(at::kFloat);
+  Tensor some = hit.any(1).to(at::kFloat);
+  Tensor whole = at::logsumexp(z.masked_fill(in.logical_not(), -1e4), {1});
+  Tensor found = at::logsumexp(z.masked_fill(hit.logical_not(), -1e4), {1});
+  const auto mean = [](const Tensor& values, const Tensor& which) {
+    return (values * which).sum(1) / which.sum(1).clamp_min(1);
+  };
+  Tensor level = mean(at::softplus(z), negative) + object * mean(at::softplus(-z), positive);
+  Tensor each = 0.6 * (whole - found) + level;
+  Tensor weight = (object + loose) * some;
+  return (each * weight).sum() / weight.sum().clamp_min(1);
+}
 
 Tensor lookup_loss(const Tensor& logits, const Tensor& question, const Tensor& target) {
   Tensor cells = target.eq(1).to(at::kFloat);
@@ -73,10 +95,19 @@ LookLosses look_losses(const tiny::RealizerNet& net, const tiny::Tensors& w,
                        const Batch& batch, const PageLabels& labels) {
   LookLosses out;
   Tensor inside = labels.inside.index_select(0, batch.pages);
-  out.relevance = relevance_loss(judgement.relevance, labels.target, inside);
+  if (labels.place.defined()) inside = inside.logical_and(labels.target.ne(3));  // context
+  const auto relevance = [&](const Tensor& logits) {
+    Tensor loss = relevance_loss(logits, labels.target, inside, labels.place);
+    if (!labels.place.defined()) return loss;
+    Tensor pointed = pointing_loss(logits, labels.target, inside, labels.object, labels.loose);
+    if (!out.object.defined()) out.object = pointed.detach();
+    // Every question counts alike, whichever way its boxes are taken.
+    Tensor count = labels.place.sum(), others = (labels.object + labels.loose).sum();
+    return (loss * count + pointed * others) / (count + others).clamp_min(1);
+  };
+  out.relevance = relevance(judgement.relevance);
   if (judgement.first.defined())
-    out.relevance =
-        out.relevance + kFirstWeight * relevance_loss(judgement.first, labels.target, inside);
+    out.relevance = out.relevance + kFirstWeight * relevance(judgement.first);
   if (judgement.looked_up.defined())
     out.lookup = lookup_loss(judgement.looked_up, batch.question, labels.target);
   const int64_t p = features.cells.size(0), c = features.cells.size(3);
@@ -85,10 +116,17 @@ LookLosses look_losses(const tiny::RealizerNet& net, const tiny::Tensors& w,
   Tensor cells = features.cells.reshape({p, -1, c}).gather(1, where);
   out.glyph = glyph_loss(net.glyphs(w, cells), labels.cell_labels, &out.glyph_accuracy);
   Tensor z = features.text.to(at::kFloat);
-  Tensor text = labels.text.to(at::kFloat), in = labels.inside.to(at::kFloat);
-  out.text = ((at::softplus(z) - z * text) * in * (1 + 2 * text)).sum() / in.sum();
+  Tensor text = labels.text.eq(1).to(at::kFloat);
+  Tensor in = labels.inside.logical_and(labels.text.ne(kNotKnown)).to(at::kFloat);
+  out.text = ((at::softplus(z) - z * text) * in * (1 + 2 * text)).sum() / in.sum().clamp_min(1);
   Tensor tier = judgement.tier.to(at::kFloat);
-  out.tier = at::cross_entropy_loss(tier, labels.tier);
+  if (labels.place.defined()) {  // without a box nobody knows what a question needs
+    Tensor known = labels.place + labels.object + labels.loose;
+    Tensor each = at::cross_entropy_loss(tier, labels.tier, {}, at::Reduction::None);
+    out.tier = (each * known).sum() / known.sum().clamp_min(1);
+  } else {
+    out.tier = at::cross_entropy_loss(tier, labels.tier);
+  }
   Tensor share = at::softmax(tier, 1);
   out.tokens = at::zeros({}, share.options());
   for (int i = 0; i < tiny::kTiers; ++i)
@@ -106,7 +144,10 @@ AnswerLosses answer_losses(const tiny::Answerer& net, const tiny::Tensors& w,
   Tensor expected = batch.expected.reshape({-1});
   Tensor losses = at::cross_entropy_loss(logits.reshape({-1, tiny::kSymbols}), expected, {},
                                          at::Reduction::None, tiny::kPad);
-  out.answer = losses.sum() / expected.ne(tiny::kPad).sum().clamp_min(1).to(at::kFloat);
+  Tensor weight = batch.weight.unsqueeze(1).expand(batch.expected.sizes()).reshape({-1}) *
+                  expected.ne(tiny::kPad).to(at::kFloat);
+  out.answer = (losses * weight).sum() / weight.sum().clamp_min(1);
+  out.each = losses.detach().view(batch.expected.sizes()).sum(1);
   Tensor tokens = memory.states.narrow(1, 0, labels.size(1));
   out.glyph = glyph_loss(net.glyphs(w, tokens), labels, &out.glyph_accuracy);
   return out;

@@ -9,6 +9,7 @@ struct LookLosses {  // realizer
   at::Tensor relevance, glyph, text, tier, tensions, tokens;
   at::Tensor lookup;          // undefined where the network looks nothing up
   at::Tensor glyph_accuracy;  // share of characters named right, no gradient
+  at::Tensor object;          // things on photographs; undefined without real pictures
 };
 // tokens is the expected number of tokens over 400 (sparsity).
 LookLosses look_losses(const tiny::RealizerNet& net, const tiny::Tensors& w,
@@ -21,10 +22,19 @@ LookLosses look_losses(const tiny::RealizerNet& net, const tiny::Tensors& w,
 at::Tensor lookup_loss(const at::Tensor& logits, const at::Tensor& question,
                        const at::Tensor& target);
 
+// For things and for places that are only about known: minus the log of the share of the softmax
+// over cells that lies in the boxes, so that the strongest cell falls into them wherever; and BCE
+// in which the cells inside and the cells outside count alike (loose boxes: those outside alone).
+// logits, target, inside as relevance; object, loose [Q] are 1 for the questions that count.
+at::Tensor pointing_loss(const at::Tensor& logits, const at::Tensor& target,
+                         const at::Tensor& inside, const at::Tensor& object,
+                         const at::Tensor& loose);
+
 struct AnswerLosses {
   at::Tensor answer, glyph;
   at::Tensor glyph_accuracy;
   at::Tensor logits;  // [Q,L,symbols]
+  at::Tensor each;    // [Q]: sum over the characters of each answer, no gradient
 };
 // labels [Q,N,kGlyphSlots] int64, -1 where a token names no characters.
 AnswerLosses answer_losses(const tiny::Answerer& net, const tiny::Tensors& w,

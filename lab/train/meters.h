@@ -45,4 +45,10 @@ class Window {
   std::map<std::string, std::pair<at::Tensor, int>> sums_;
 };
 
+// What a run measures between two reports.
+struct Meters {
+  Window window;
+  std::map<std::string, double> host_seconds;  // by phase
+};
+
 }  // namespace arrcoc::training

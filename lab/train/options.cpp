@@ -1,91 +1,47 @@
 #include <algorithm>
-#include <nlohmann/json.hpp>
-#include <utility>
 
 #include "arrcoc/error.h"
+#include "base/json.h"
 #include "lab/train/train.h"
 #include "models/tiny/files.h"
 
 namespace arrcoc::training {
 namespace {
 
-using nlohmann::json;
+constexpr const char* kWhat = "training options";
 
-// Calls visit(name, field) for every field but the shape.
-template <class Struct, class Visit>
-void each(Struct& o, const Visit& visit) {
-  visit("assets", o.assets);
-  visit("out", o.out);
-  visit("init", o.init);
-  visit("refit", o.refit);
-  visit("device", o.device);
-  visit("seed", o.seed);
-  visit("minutes", o.minutes);
-  visit("steps", o.steps);
-  visit("resume", o.resume);
-  visit("checkpoint", o.checkpoint);
-  visit("canvas", o.canvas);
-  visit("slots", o.slots);
-  visit("workers", o.workers);
-  visit("fresh", o.fresh);
-  visit("small", o.small);
-  visit("words", o.words);
-  visit("mix", o.mix);
-  visit("strange", o.strange);
-  visit("pictures", o.pictures);
-  visit("questions", o.questions);
-  visit("taught", o.taught);
-  visit("groups", o.groups);
-  visit("accumulate", o.accumulate);
-  visit("reading", o.reading);
-  visit("joint", o.joint);
-  visit("own_maps", o.own_maps);
-  visit("own_maps_start", o.own_maps_start);
-  visit("dense", o.dense);
-  visit("enlarged", o.enlarged);
-  visit("budget_low", o.budget_low);
-  visit("budget_high", o.budget_high);
-  visit("optimiser", o.optimiser);
-  visit("rate", o.rate);
-  visit("realizer_rate", o.realizer_rate);
-  visit("warmup", o.warmup);
-  visit("final_rate", o.final_rate);
-  visit("decay", o.decay);
-  visit("clip", o.clip);
-  visit("glyph_weight", o.glyph_weight);
-  visit("sparsity", o.sparsity);
-  visit("freeze_realizer", o.freeze_realizer);
-  visit("freeze_answerer", o.freeze_answerer);
-  visit("freeze", o.freeze);
-  visit("alternate", o.alternate);
-  visit("outcome", o.outcome);
-  visit("outcome_weight", o.outcome_weight);
-  visit("outcome_temperature", o.outcome_temperature);
-  visit("recompute", o.recompute);
-  visit("report_seconds", o.report_seconds);
-  visit("evaluate_seconds", o.evaluate_seconds);
-  visit("evaluate_steps", o.evaluate_steps);
-  visit("held_out", o.held_out);
-  visit("held_out_budget", o.held_out_budget);
+// Calls visit(name, field) for pairs of both.
+template <class Visit, class T, class... More>
+void visit_pairs(const Visit& visit, const char* name, T& field, More&&... more) {
+  visit(name, field);
+  if constexpr (sizeof...(more) > 0) visit_pairs(visit, more...);
 }
 
-// json would cut 2.9 to 2 and wrap what does not fit.
-template <class T>
-T read(const json& given, const std::string& key) {
-  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-    const bool fits = given.is_number_unsigned()  ? std::in_range<T>(given.get<uint64_t>())
-                      : given.is_number_integer() ? std::in_range<T>(given.get<int64_t>())
-                                                  : false;
-    if (!fits)
-      throw Error(ErrorCode::bad_json, "training options: '" + key +
-                                           "' must be a whole number in its range, not " +
-                                           given.dump());
-  }
-  return given.get<T>();
+// All fields but the shape and the mix.
+template <class Struct, class Visit>
+void each(Struct& o, const Visit& visit) {
+  visit_pairs(
+      visit, "assets", o.assets, "out", o.out, "init", o.init, "refit", o.refit, "device", o.device,
+      "seed", o.seed, "minutes", o.minutes, "steps", o.steps, "resume", o.resume, "checkpoint",
+      o.checkpoint, "canvas", o.canvas, "slots", o.slots, "workers", o.workers, "fresh", o.fresh,
+      "small", o.small, "words", o.words, "strange", o.strange, "pictures", o.pictures, "questions",
+      o.questions, "taught", o.taught, "groups", o.groups, "accumulate", o.accumulate, "reading",
+      o.reading, "joint", o.joint, "own_maps", o.own_maps, "own_maps_start", o.own_maps_start,
+      "dense", o.dense, "enlarged", o.enlarged, "budget_low", o.budget_low, "budget_high",
+      o.budget_high, "data", o.data, "real", o.real, "real_words", o.real_words, "native", o.native,
+      "frame_zoom", o.frame_zoom, "real_slots", o.real_slots, "remember", o.remember, "held_share",
+      o.held_share, "held_real", o.held_real, "names", o.names, "optimiser", o.optimiser, "rate",
+      o.rate, "realizer_rate", o.realizer_rate, "warmup", o.warmup, "final_rate", o.final_rate,
+      "decay", o.decay, "clip", o.clip, "glyph_weight", o.glyph_weight, "sparsity", o.sparsity,
+      "freeze_realizer", o.freeze_realizer, "freeze_answerer", o.freeze_answerer, "freeze",
+      o.freeze, "alternate", o.alternate, "outcome", o.outcome, "outcome_weight", o.outcome_weight,
+      "outcome_temperature", o.outcome_temperature, "recompute", o.recompute, "report_seconds",
+      o.report_seconds, "evaluate_seconds", o.evaluate_seconds, "evaluate_steps", o.evaluate_steps,
+      "held_out", o.held_out, "held_out_budget", o.held_out_budget);
 }
 
 void require(bool good, const std::string& what) {
-  if (!good) throw Error(ErrorCode::bad_argument, "training options: " + what);
+  if (!good) throw Error(ErrorCode::bad_argument, std::string(kWhat) + ": " + what);
 }
 
 void check(const Options& o) {
@@ -118,6 +74,15 @@ void check(const Options& o) {
   require(o.budget_low >= 4 && o.budget_low <= o.budget_high && o.budget_high <= 4096,
           "budgets must satisfy 4 <= budget_low <= budget_high <= 4096");
   require(o.held_out >= 1 && o.held_out_budget >= 4, "held_out starts at 1, its budget at 4");
+  require(o.real >= 0 && o.real <= 1 && o.real_words >= 0 && o.real_words <= 1,
+          "real and real_words are shares from 0 to 1");
+  require(o.native >= 16 && o.native <= 4096, "native is a size from 16 to 4096 pixels");
+  require(o.real_slots >= 1 && o.remember >= 0 && o.held_real >= 0,
+          "real_slots starts at 1, remember and held_real at 0");
+  require(o.held_share >= 0 && o.held_share <= 1, "held_share is a share from 0 to 1");
+  require(o.frame_zoom >= 1 && o.frame_zoom <= 8, "frame_zoom is a factor from 1 to 8");
+  require(o.data.empty() || o.outcome == 0, "outcome steps are for scenes alone, without data");
+  require(o.data.empty() || o.pictures >= 2, "data needs at least 2 pictures a step");
   require(o.optimiser == "adamw" || o.optimiser == "muon",
           "optimiser must be adamw or muon, not '" + o.optimiser + "'");
   require(o.device == "auto" || o.device == "cpu" || o.device == "cuda",
@@ -127,23 +92,17 @@ void check(const Options& o) {
 }  // namespace
 
 Options options_from_json(const std::string& text) {
-  json in = json::parse(text, nullptr, false, true);
-  if (!in.is_object()) throw Error(ErrorCode::bad_json, "training options: no JSON object");
+  JsonFields fields = JsonFields::parse(kWhat, text);
   Options options;
-  for (const auto& [key, value] : in.items()) {
-    bool known = key == "shape";
-    if (known) options.shape = tiny::shape_from_json(value.dump());
-    try {
-      each(options, [&, &name = key, &given = value](const char* field, auto& target) {
-        if (name != field) return;
-        target = read<std::decay_t<decltype(target)>>(given, name);
-        known = true;
-      });
-    } catch (const json::exception& problem) {
-      throw Error(ErrorCode::bad_json, "training options: '" + key + "': " + problem.what());
-    }
-    if (!known) throw Error(ErrorCode::bad_json, "training options: unknown key '" + key + "'");
+  each(options, [&](const char* name, auto& target) { fields.field(name, target); });
+  if (const json* shape = fields.take("shape"))
+    options.shape = tiny::shape_from_json(shape->dump());
+  if (const json* mix = fields.take("mix")) {
+    if (!mix->is_object()) wrong_json(kWhat, "mix", "an object of weights");
+    for (const auto& [kind, weight] : mix->items())
+      read_value(kWhat, "mix." + kind, weight, options.mix[kind]);
   }
+  fields.done();
   check(options);
   return options;
 }
@@ -151,6 +110,7 @@ Options options_from_json(const std::string& text) {
 std::string to_json(const Options& options) {
   json out;
   each(options, [&](const char* name, const auto& value) { out[name] = value; });
+  out["mix"] = options.mix;
   out["shape"] = json::parse(tiny::shape_to_json(options.shape));
   return out.dump(2);
 }

@@ -1,5 +1,6 @@
 #include "lab/train/prefetch.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace arrcoc::training {
@@ -62,6 +63,15 @@ std::vector<std::shared_ptr<const Sample>> Prefetch::take(int least, int most) {
     }
   }
   return out;
+}
+
+std::vector<std::shared_ptr<const Sample>> make_all(const Prefetch::Make& make, uint64_t first,
+                                                    int count) {
+  const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
+  const uint64_t end = first + static_cast<uint64_t>(count);
+  Prefetch prefetch([&](uint64_t ticket) { return ticket < end ? make(ticket) : Sample(); }, first,
+                    threads, count);
+  return prefetch.take(count, count);
 }
 
 }  // namespace arrcoc::training

@@ -43,4 +43,8 @@ class Prefetch {
   std::vector<std::thread> threads_;
 };
 
+// Samples of the tickets [first, first + count), made by all cores.
+std::vector<std::shared_ptr<const Sample>> make_all(const Prefetch::Make& make, uint64_t first,
+                                                    int count);
+
 }  // namespace arrcoc::training

@@ -3,23 +3,23 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
-#include <torch/version.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <memory>
-#include <thread>
+#include <numeric>
 
 #include "arrcoc/error.h"
 #include "lab/train/batch.h"
 #include "lab/train/losses.h"
+#include "lab/train/machine.h"
 #include "lab/train/meters.h"
 #include "lab/train/optimiser.h"
 #include "lab/train/pool.h"
-#include "lab/train/prefetch.h"
 #include "lab/train/source.h"
+#include "lab/train/stream.h"
 #include "models/tiny/files.h"
 #include "models/tiny/query_former.h"
 
@@ -29,20 +29,7 @@ namespace {
 using at::Tensor;
 using Say = std::function<void(const std::string&)>;
 
-constexpr uint64_t kHeldOut = 1ULL << 62;  // tickets from here on are never trained on
-constexpr int kHeldOutQuestions = 4;       // a picture
-
-at::Device device_of(const std::string& name) {
-  const bool there = at::hasCUDA();
-  if (name == "cuda" && !there)
-    throw Error(ErrorCode::unsupported, "device cuda: this libtorch finds no CUDA device");
-  return at::Device(name == "cpu" || !there ? at::kCPU : at::kCUDA);
-}
-
-int workers_of(const Options& options) {
-  const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  return options.workers > 0 ? options.workers : std::max(1, cores - 2);
-}
+constexpr int kHeldOutQuestions = 4;  // a picture
 
 class QueryTrainer {
  public:
@@ -51,9 +38,7 @@ class QueryTrainer {
 
  private:
   Sample make(uint64_t ticket) const;
-  void fill_held_out();
-  void refresh();
-  std::vector<int> choose(Dice& dice) const;
+  std::vector<int> held_out_slots() const;
   tiny::Memory memory_of(const tiny::Tensors& own, const Pool& pool, const Batch& batch) const;
   Tensor loss_of(const tiny::Memory& memory, const Batch& batch) const;
   void step(double progress);
@@ -76,9 +61,7 @@ class QueryTrainer {
   tiny::Tensors frozen_;  // of the answerer, on the device
   std::unique_ptr<FlatWeights> weights_;
   Pool pool_, held_out_;
-  std::unique_ptr<Prefetch> prefetch_;
-  uint64_t tickets_ = 0;
-  int filled_ = 0;
+  Stream stream_;
   int64_t steps_ = 0, questions_ = 0;
   double start_ = 0, last_report_ = 0, last_save_ = 0;
   Window window_;
@@ -96,7 +79,9 @@ QueryTrainer::QueryTrainer(const Options& options, SceneSource source, Say say)
       net_(bundle_.shape),
       tag_(tiny::answerer_tag(answerer_, bundle_.answerer)),
       pool_(options.slots, options.canvas, device_, type_),
-      held_out_(options.held_out, options.canvas, device_, type_) {
+      held_out_(options.held_out, options.canvas, device_, type_),
+      stream_("scenes", pool_, 0, {options.pictures, options.fresh},
+              [this](uint64_t ticket) { return make(ticket); }) {
   for (const Tensor& tensor : bundle_.answerer) frozen_.push_back(tensor.to(device_, type_));
   const tiny::Tensors first = options.resume
                                   ? tiny::load_queries(options.out, bundle_.shape).tensors
@@ -121,38 +106,9 @@ Sample QueryTrainer::make(uint64_t ticket) const {
               "32 scenes in a row failed or had no question that fits the canvas");
 }
 
-void QueryTrainer::fill_held_out() {
-  Prefetch prefetch([this](uint64_t ticket) { return make(ticket); }, kHeldOut,
-                    workers_of(options_), options_.held_out);
-  std::vector<int> slots;
-  for (int i = 0; i < options_.held_out; ++i) slots.push_back(i);
-  held_out_.put(slots, prefetch.take(options_.held_out, options_.held_out));
-}
-
-// Fresh pictures go round the pool; the first step waits for one step's worth.
-void QueryTrainer::refresh() {
-  const int first = std::min(options_.slots, options_.pictures);
-  const int least = filled_ < first ? first - filled_ : options_.fresh;
-  const int most =
-      options_.fresh > 0 && filled_ >= first ? options_.fresh : std::max(least, options_.pictures);
-  const auto samples = prefetch_->take(least, std::min(most, options_.slots));
-  std::vector<int> slots;
-  for (size_t i = 0; i < samples.size(); ++i)
-    slots.push_back(static_cast<int>((tickets_ + i) % static_cast<uint64_t>(options_.slots)));
-  pool_.put(slots, samples);
-  tickets_ += samples.size();
-  filled_ = static_cast<int>(std::min<uint64_t>(tickets_, static_cast<uint64_t>(options_.slots)));
-}
-
-std::vector<int> QueryTrainer::choose(Dice& dice) const {
-  std::vector<int> candidates, slots;
-  for (int i = 0; i < filled_; ++i) candidates.push_back(i);
-  while (static_cast<int>(slots.size()) < options_.pictures && !candidates.empty()) {
-    const size_t pick = static_cast<size_t>(dice.below(static_cast<int>(candidates.size())));
-    slots.push_back(candidates[pick]);
-    candidates[pick] = candidates.back();
-    candidates.pop_back();
-  }
+std::vector<int> QueryTrainer::held_out_slots() const {
+  std::vector<int> slots(static_cast<size_t>(options_.held_out));
+  std::iota(slots.begin(), slots.end(), 0);
   return slots;
 }
 
@@ -166,7 +122,7 @@ tiny::Memory QueryTrainer::memory_of(const tiny::Tensors& own, const Pool& pool,
     std::vector<std::vector<Cell>> cells;
     for (int slot : batch.slots) cells.push_back(dense_cells(pool.sample(slot).geometry));
     const std::vector<int> octaves(batch.slots.size(), 0);
-    const tiny::Look look = pool.look(batch.slots, cells, octaves, nullptr);
+    const tiny::AnswererInput look = pool.look(batch.slots, cells, octaves, nullptr);
     states = answerer_.encode_picture(frozen_, look, type_, mask);
   }
   const Tensor seen = net_(own, states, mask);
@@ -183,7 +139,9 @@ Tensor QueryTrainer::loss_of(const tiny::Memory& memory, const Batch& batch) con
 
 void QueryTrainer::step(double progress) {
   Dice dice(options_.seed, static_cast<uint64_t>(steps_), 1);
-  const Batch batch = draw(pool_, choose(dice), options_.questions, options_.words, dice);
+  const std::vector<int> slots =
+      stream_.choose(options_.pictures, 0, std::numeric_limits<int>::max(), dice);
+  const Batch batch = draw(pool_, slots, options_.questions, {options_.words, 0}, dice);
   const Tensor loss = loss_of(memory_of(weights_->tensors(type_), pool_, batch), batch);
   loss.backward();
   Tensor norm;
@@ -208,8 +166,8 @@ void QueryTrainer::report() {
   std::snprintf(text, sizeof text,
                 "%5.1f%% step %lld questions %lld pictures %llu answer %.3f norm %.2f",
                 100 * std::min(1.0, progress()), static_cast<long long>(steps_),
-                static_cast<long long>(questions_), static_cast<unsigned long long>(tickets_),
-                report_.loss, means.at("norm"));
+                static_cast<long long>(questions_),
+                static_cast<unsigned long long>(stream_.tickets()), report_.loss, means.at("norm"));
   say_(text);
   last_report_ = now();
 }
@@ -220,9 +178,7 @@ void QueryTrainer::evaluate_and_save() {
                      {{"steps", std::to_string(steps_)},
                       {"questions", std::to_string(questions_)},
                       {"canvas", std::to_string(options_.canvas)}});
-  std::vector<int> slots;
-  for (int i = 0; i < options_.held_out; ++i) slots.push_back(i);
-  const Batch batch = all_of(held_out_, slots, kHeldOutQuestions);
+  const Batch batch = all_of(held_out_, held_out_slots(), kHeldOutQuestions);
   const tiny::Memory memory = memory_of(weights_->tensors(type_), held_out_, batch);
   report_.held_out_loss = loss_of(memory, batch).item<double>();
   const auto written = answerer_.write_greedy(frozen_, memory);
@@ -238,17 +194,13 @@ void QueryTrainer::evaluate_and_save() {
 }
 
 QueryReport QueryTrainer::run() {
-  if (device_.is_cuda()) {
-    at::set_num_threads(4);  // the host shares its cores with the generator
-#if TORCH_VERSION_MAJOR >= 2
-    at::globalContext().setSDPUseCuDNN(false);  // it would plan anew for every number of tokens
-#endif
-  }
+  if (device_.is_cuda()) at::set_num_threads(4);  // the host shares its cores with the generator
+  prefer_fast_kernels();
   start_ = now();
-  fill_held_out();
-  const int workers = workers_of(options_);
-  prefetch_ = std::make_unique<Prefetch>([this](uint64_t ticket) { return make(ticket); }, 0,
-                                         workers, std::max(4 * workers, 64));
+  held_out_.put(held_out_slots(), make_all([this](uint64_t ticket) { return make(ticket); },
+                                           kHeldOut, options_.held_out));
+  const int workers = workers_of(options_.workers);
+  stream_.start(workers);
   char text[160];
   std::snprintf(text, sizeof text, "%s: %d queries, %.2f M parameters learn; %d workers, %d slots",
                 device_.is_cuda() ? "cuda" : "cpu", tiny::kQueries, 1e-6 * net_.layout().count(),
@@ -256,7 +208,7 @@ QueryReport QueryTrainer::run() {
   say_(text);
   last_report_ = last_save_ = now();
   for (double at = progress(); at < 1; at = progress()) {
-    refresh();
+    stream_.refresh();
     step(at);
     ++steps_;
     if (now() - last_report_ > options_.report_seconds) report();

@@ -18,10 +18,8 @@ struct Word {
   float height = 0;
 };
 
-Box scaled(const Box& b, float f) { return {b.x0 * f, b.y0 * f, b.x1 * f, b.y1 * f}; }
-
 std::vector<Box> scaled(std::vector<Box> boxes, float f) {
-  for (Box& box : boxes) box = scaled(box, f);
+  for (Box& b : boxes) b = {b.x0 * f, b.y0 * f, b.x1 * f, b.y1 * f};
   return boxes;
 }
 
@@ -45,18 +43,6 @@ std::vector<uint8_t> shrink(const scenes::Image& image, int width, int height) {
     }
   }
   return out;
-}
-
-void paint(const std::vector<uint8_t>& rgb, int width, int height, int canvas, uint8_t* out) {
-  const size_t row = static_cast<size_t>(canvas) * 3;
-  for (int y = 0; y < height; ++y) {
-    uint8_t* to = out + y * row;
-    std::memcpy(to, rgb.data() + static_cast<size_t>(y) * width * 3,
-                static_cast<size_t>(width) * 3);
-    const uint8_t* last = to + static_cast<size_t>(width - 1) * 3;
-    for (int x = width; x < canvas; ++x) std::memcpy(to + static_cast<size_t>(x) * 3, last, 3);
-  }
-  for (int y = height; y < canvas; ++y) std::memcpy(out + y * row, out + (height - 1) * row, row);
 }
 
 // Slots of a grid filled in order of x (glyphs come sorted).
@@ -171,7 +157,43 @@ void ask_words(const std::vector<Word>& words, Dice& dice, std::vector<Ask>& out
   }
 }
 
+// Characters of cells and tokens, and where text is.
+void set_labels(std::vector<scenes::Glyph> glyphs, Sample& sample) {
+  // Characters smaller than the eye of the network are not asked for.
+  std::erase_if(
+      glyphs, [](const scenes::Glyph& g) { return g.code <= 32 || g.code == 160 || g.height < 6; });
+  std::stable_sort(glyphs.begin(), glyphs.end(),
+                   [](const scenes::Glyph& a, const scenes::Glyph& b) { return a.x < b.x; });
+  const int grid = sample.canvas / 16;
+  label(glyphs, 8, 16, grid, 2 * grid, tiny::kCellSlots, sample.cells);
+  label(glyphs, 16, 16, grid, grid, tiny::kGlyphSlots, sample.tokens);
+  label(glyphs, 8, 8, 2 * grid, 2 * grid, tiny::kGlyphSlots, sample.halves);
+  for (int i = 0; i < grid * 2 * grid; ++i)
+    if (sample.cells[static_cast<size_t>(i) * tiny::kCellSlots] != tiny::kPad)
+      sample.inked.push_back(i);
+  sample.text.assign(static_cast<size_t>(grid) * grid, 0);
+  for (const scenes::Glyph& g : glyphs) {
+    const float half = g.height * 0.35F;
+    const CellRange range =
+        touched({g.x - half, g.y - half, g.x + half, g.y + half}, 16, grid, grid);
+    for (int r = range.r0; r < range.r1; ++r)
+      for (int c = range.c0; c < range.c1; ++c) sample.text[static_cast<size_t>(r) * grid + c] = 1;
+  }
+}
+
 }  // namespace
+
+void paint(const std::vector<uint8_t>& rgb, int width, int height, int canvas, uint8_t* out) {
+  const size_t row = static_cast<size_t>(canvas) * 3;
+  for (int y = 0; y < height; ++y) {
+    uint8_t* to = out + y * row;
+    std::memcpy(to, rgb.data() + static_cast<size_t>(y) * width * 3,
+                static_cast<size_t>(width) * 3);
+    const uint8_t* last = to + static_cast<size_t>(width - 1) * 3;
+    for (int x = width; x < canvas; ++x) std::memcpy(to + static_cast<size_t>(x) * 3, last, 3);
+  }
+  for (int y = height; y < canvas; ++y) std::memcpy(out + y * row, out + (height - 1) * row, row);
+}
 
 CellRange touched(const Box& box, int side, int rows, int cols) {
   const auto low = [&](float v, int count) {
@@ -195,16 +217,12 @@ Sample make_sample(const scenes::Scene& scene, uint64_t ticket, int canvas, bool
       1.0F, static_cast<float>(canvas) / static_cast<float>(std::max(image.width, image.height)));
   const int width = std::clamp(static_cast<int>(std::lround(image.width * factor)), 1, canvas);
   const int height = std::clamp(static_cast<int>(std::lround(image.height * factor)), 1, canvas);
-  sample.geometry = {width, height, 0};
+  sample.geometry = sample.native = {width, height, 0};
+  sample.columns = canvas / 16;
   sample.pixels =
       at::empty({canvas, canvas, 3}, at::TensorOptions().dtype(at::kByte).pinned_memory(pinned));
-  uint8_t* pixels = sample.pixels.data_ptr<uint8_t>();
-  if (factor < 1.0F) {
-    paint(shrink(image, width, height), width, height, canvas, pixels);
-  } else {
-    paint(image.rgb, width, height, canvas, pixels);
-  }
-
+  paint(factor < 1.0F ? shrink(image, width, height) : image.rgb, width, height, canvas,
+        sample.pixels.data_ptr<uint8_t>());
   std::vector<scenes::Glyph> glyphs = image.glyphs;
   for (scenes::Glyph& glyph : glyphs) {
     glyph.x *= factor;
@@ -212,27 +230,7 @@ Sample make_sample(const scenes::Scene& scene, uint64_t ticket, int canvas, bool
     glyph.height *= factor;
   }
   ask_words(words_of(glyphs), dice, sample.words);
-  // Characters smaller than the eye of the network are not asked for.
-  std::erase_if(
-      glyphs, [](const scenes::Glyph& g) { return g.code <= 32 || g.code == 160 || g.height < 6; });
-  std::stable_sort(glyphs.begin(), glyphs.end(),
-                   [](const scenes::Glyph& a, const scenes::Glyph& b) { return a.x < b.x; });
-  const int grid = canvas / 16;
-  label(glyphs, 8, 16, grid, 2 * grid, tiny::kCellSlots, sample.cells);
-  label(glyphs, 16, 16, grid, grid, tiny::kGlyphSlots, sample.tokens);
-  label(glyphs, 8, 8, 2 * grid, 2 * grid, tiny::kGlyphSlots, sample.halves);
-  for (int i = 0; i < grid * 2 * grid; ++i)
-    if (sample.cells[static_cast<size_t>(i) * tiny::kCellSlots] != tiny::kPad)
-      sample.inked.push_back(i);
-  sample.text.assign(static_cast<size_t>(grid) * grid, 0);
-  for (const scenes::Glyph& g : glyphs) {
-    const float half = g.height * 0.35F;
-    const CellRange range =
-        touched({g.x - half, g.y - half, g.x + half, g.y + half}, 16, grid, grid);
-    for (int r = range.r0; r < range.r1; ++r)
-      for (int c = range.c0; c < range.c1; ++c) sample.text[static_cast<size_t>(r) * grid + c] = 1;
-  }
-
+  set_labels(std::move(glyphs), sample);
   for (const scenes::Question& question : scene.questions) {
     if (question.picture != which || question.answer.empty()) continue;
     Ask ask;
@@ -241,11 +239,21 @@ Sample make_sample(const scenes::Scene& scene, uint64_t ticket, int canvas, bool
     if (ask.answer.size() > static_cast<size_t>(tiny::kMaxAnswer) || ask.question.empty()) continue;
     ask.answer_boxes = scaled(question.answer_boxes, factor);
     ask.evidence_boxes = scaled(question.evidence_boxes, factor);
-    ask.complexity = question.complexity == "simple" ? 0 : question.complexity == "complex" ? 2 : 1;
+    ask.complexity = static_cast<int>(question.complexity);
     ask.intent = question.intent;
     sample.asks.push_back(std::move(ask));
   }
   return sample;
+}
+
+int thing_at(const Sample& sample, float x, float y, float area) {
+  const Sample::Thing* best = nullptr;
+  for (const Sample::Thing& thing : sample.things) {
+    const Box& b = thing.box;
+    if (x < b.x0 || x >= b.x1 || y < b.y0 || y >= b.y1 || area > 1.5F * b.area()) continue;
+    if (!best || b.area() < best->box.area()) best = &thing;
+  }
+  return best ? best->name : -1;
 }
 
 int tier_of(const Ask& ask, const Geometry& geometry) {

@@ -22,11 +22,15 @@ struct Node {
 
 }  // namespace
 
-std::vector<Cell> quadtree(const float* map, int stride, const Geometry& geometry, int budget) {
+std::vector<Cell> quadtree(const float* map, int stride, const Geometry& geometry, int budget,
+                           float finest) {
   const int roots = std::max(0, geometry.root_level(budget));
   const Peaks peaks(map, stride, geometry, roots);
   const auto node = [&](int level, int row, int col) {
-    return Node{peaks.at(level, row, col) * split_weight(level), level, row, col};
+    const float weight = finest > 0 && level == 1   ? finest
+                         : finest > 0 && level <= 0 ? std::min(finest, split_weight(level))
+                                                    : split_weight(level);
+    return Node{peaks.at(level, row, col) * weight, level, row, col};
   };
   std::priority_queue<Node> open;
   std::vector<Cell> out;
@@ -52,6 +56,37 @@ std::vector<Cell> quadtree(const float* map, int stride, const Geometry& geometr
         open.push(node(finer, 2 * top.row + i / 2, 2 * top.col + i % 2));
   }
   return out;
+}
+
+void to_native(const float* map, int stride, const Geometry& frame, const Geometry& native,
+               float* out) {
+  constexpr double kSliver = 0.125;  // overlaps below this share of a cell are rounding
+  const Grid from = frame.grid(0), to = native.grid(0);
+  struct Range {
+    int first, last;
+  };
+  const auto ranges = [&](int count, int pixels, double step, int cells) {
+    std::vector<Range> out(static_cast<size_t>(count));
+    for (int i = 0; i < count; ++i) {
+      const double begin = 16.0 * i, end = std::min<double>(pixels, begin + 16);
+      const double sliver = kSliver * std::min(step, end - begin);
+      out[static_cast<size_t>(i)] = {
+          static_cast<int>(std::min<double>(std::floor((begin + sliver) / step), cells - 1)),
+          static_cast<int>(std::min<double>(std::ceil((end - sliver) / step) - 1, cells - 1))};
+    }
+    return out;
+  };
+  const auto rows = ranges(to.rows, native.height, 16.0 * native.height / frame.height, from.rows);
+  const auto cols = ranges(to.cols, native.width, 16.0 * native.width / frame.width, from.cols);
+  for (int r = 0; r < to.rows; ++r)
+    for (int c = 0; c < to.cols; ++c) {
+      float best = 0;
+      for (int y = rows[static_cast<size_t>(r)].first; y <= rows[static_cast<size_t>(r)].last; ++y)
+        for (int x = cols[static_cast<size_t>(c)].first; x <= cols[static_cast<size_t>(c)].last;
+             ++x)
+          best = std::max(best, map[static_cast<size_t>(y) * stride + x]);
+      out[static_cast<size_t>(r) * to.cols + c] = best;
+    }
 }
 
 std::vector<Cell> reading_cells(const Ask& ask, const Geometry& geometry, int most) {
@@ -127,6 +162,8 @@ void noisy_map(const Ask& ask, const Geometry& geometry, int stride, Dice& dice,
   const float blur = dice.uniform(0, 2.0F);
   for (const Box& box : ask.evidence_boxes)
     if (!dice.chance(0.05F)) raise(map, stride, grid, box, dice.uniform(0.5F, 1), blur);
+  for (const Box& box : ask.context_boxes)
+    if (dice.chance(0.5F)) raise(map, stride, grid, box, dice.uniform(0.3F, 0.9F), blur);
   for (const Box& box : ask.answer_boxes)
     raise(map, stride, grid, box, dice.uniform(0.6F, 1), blur);
   for (int blobs = dice.below(5); blobs > 0; --blobs) {

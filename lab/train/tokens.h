@@ -17,8 +17,16 @@ struct Cell {
   float relevance = 0;
 };
 
-// map [stride][stride], cell (r,c) at r*stride+c; only the geometry's cells are read.
-std::vector<Cell> quadtree(const float* map, int stride, const Geometry& geometry, int budget);
+// map [..][stride], cell (r,c) at r*stride+c; only the geometry's cells are read. finest: weight of
+// splits into native patches; 0: the allocator's own.
+std::vector<Cell> quadtree(const float* map, int stride, const Geometry& geometry, int budget,
+                           float finest = 0);
+
+// A map of the frame's 16-pixel cells as one of the native picture's: each native cell has the
+// largest value that it overlaps, by the rule of the allocators (attending/field.h). out
+// [native rows][native cols].
+void to_native(const float* map, int stride, const Geometry& frame, const Geometry& native,
+               float* out);
 
 // Level-0 cells of the answer's boxes, then of the evidence, at most `most`.
 std::vector<Cell> reading_cells(const Ask& ask, const Geometry& geometry, int most);

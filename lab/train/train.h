@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "models/tiny/tiny.h"
 #include "lab/scenes/scenes.h"
+#include "models/tiny/tiny.h"
 
 namespace arrcoc::training {
 
@@ -48,6 +48,17 @@ struct Options {
   float dense = 0.06F;       // share of steps with all level-0 tokens of small pictures
   float enlarged = 0.2F;     // share of questions that may use level -1
   int budget_low = 64, budget_high = 400;
+  // Real pictures beside the scenes: "DIR[:share],DIR...", folders in the format of shared/real.
+  std::string data;
+  float real = 0.5F;         // share of a step's pictures that are real
+  float real_words = 0.5F;   // share of the questions about real pages that are about words alone
+  int native = 1600;         // longest side of real pictures that tokens are cut from
+  float frame_zoom = 2;      // small real pictures are enlarged for the realizer, at most this much
+  int real_slots = 512;      // pictures in the pool, of pages and of photographs
+  int remember = 8192;       // MiB of decoded pictures that are kept
+  float held_share = 0.05F;  // pictures held aside where the folder does not say which
+  int held_real = 24;        // of every set, measured at evaluations
+  float names = 0.3F;        // weight of the names of things on photographs
   // optimisation
   std::string optimiser = "adamw";  // or muon: orthogonalised momentum for hidden matrices
   float rate = 1e-3F;

@@ -115,7 +115,7 @@ namespace {
 class Fixed : public BudgetRule {
  public:
   Fixed(std::string level, int tokens) : level_(std::move(level)), tokens_(tokens) {}
-  Budget decide(const Relevance&, const Query&) const override {
+  Budget decide(const Look&, const Query&) const override {
     return Budget{tokens_, level_, "level " + level_};
   }
 
@@ -126,7 +126,7 @@ class Fixed : public BudgetRule {
 
 class TierRule : public BudgetRule {
  public:
-  Budget decide(const Relevance&, const Query& query) const override {
+  Budget decide(const Look&, const Query& query) const override {
     const int tokens = kTiers[static_cast<size_t>(tier_of(query))];
     std::string why = query.complexity == Complexity::complex  ? "a complex question"
                       : query.complexity == Complexity::medium ? "a question of medium complexity"
@@ -145,8 +145,8 @@ class EntropyRule : public BudgetRule {
       throw Error(ErrorCode::bad_argument, "[budget] the entropy rule needs a temperature above 0");
     }
   }
-  Budget decide(const Relevance& relevance, const Query&) const override {
-    const double entropy = normalised_entropy(relevance.map, temperature_);
+  Budget decide(const Look& look, const Query&) const override {
+    const double entropy = normalised_entropy(look.relevance.map, temperature_);
     return Budget{tokens_at(entropy), "entropy",
                   "relevance is spread to " + two_decimals(entropy) + " of evenly"};
   }
@@ -157,37 +157,48 @@ class EntropyRule : public BudgetRule {
 
 class ExpectedRule : public BudgetRule {
  public:
-  Budget decide(const Relevance& relevance, const Query& query) const override {
-    return expected_budget(tier_logits(relevance, query));
+  Budget decide(const Look& look, const Query& query) const override {
+    return expected_budget(tier_logits(look.relevance, query));
   }
 };
 
 class CurveRule : public BudgetRule {
  public:
-  CurveRule(std::string curve, bool quantised) : curve_(std::move(curve)), quantised_(quantised) {}
-  Budget decide(const Relevance& relevance, const Query&) const override {
-    require_finite(relevance.map, "budget");
-    const double share = curve(curve_, mean(relevance.map));
+  CurveRule(Curve curve, bool quantised) : curve_(curve), quantised_(quantised) {}
+  Budget decide(const Look& look, const Query&) const override {
+    require_finite(look.relevance.map, "budget");
+    const double level = mean(look.relevance.map), share = along(curve_, level);
     const int tokens = quantised_ ? tier_at(share) : tokens_at(share);
-    return Budget{tokens, quantised_ ? "tier " + std::to_string(tokens) : curve_,
-                  curve_ + " in the mean relevance " + two_decimals(mean(relevance.map))};
+    const std::string name = to_string(curve_);
+    return Budget{tokens, quantised_ ? "tier " + std::to_string(tokens) : name,
+                  name + " in the mean relevance " + two_decimals(level)};
   }
 
  private:
-  std::string curve_;
+  Curve curve_;
   bool quantised_;
 };
 
+// low..high: the range that a need of 0..1 stands for.
 class AutoRule : public BudgetRule {
  public:
-  Budget decide(const Relevance& relevance, const Query& query) const override {
-    const Budget by_question = TierRule().decide(relevance, query);
-    const Budget by_map = EntropyRule(kEntropyTemperature).decide(relevance, query);
+  AutoRule(int low, int high) : low_(low), high_(high) {}
+  Budget decide(const Look& look, const Query& query) const override {
+    if (look.need) {
+      const double tokens = low_ + (high_ - low_) * std::clamp<double>(*look.need, 0, 1);
+      return Budget{static_cast<int>(std::lround(tokens)), "auto",
+                    std::string("what the network expects to need") +
+                        (query.complexity == Complexity::complex ? ", a complex question" : "")};
+    }
+    const Budget by_question = TierRule().decide(look, query);
+    const Budget by_map = EntropyRule(kEntropyTemperature).decide(look, query);
     int tokens = (by_question.tokens + by_map.tokens + 1) / 2;
     if (tier_of(query) >= kHardTier) tokens = std::max(tokens, kHardFloor);
-    return Budget{std::clamp(tokens, kMinBudget, kMaxBudget), "auto",
-                  by_question.why + "; " + by_map.why};
+    return Budget{std::clamp(tokens, low_, high_), "auto", by_question.why + "; " + by_map.why};
   }
+
+ private:
+  int low_, high_;
 };
 
 }  // namespace
@@ -200,9 +211,11 @@ std::unique_ptr<BudgetRule> make_entropy_rule(float temperature) {
   return std::make_unique<EntropyRule>(temperature);
 }
 std::unique_ptr<BudgetRule> make_expected_rule() { return std::make_unique<ExpectedRule>(); }
-std::unique_ptr<BudgetRule> make_curve_rule(const char* curve, bool quantised) {
+std::unique_ptr<BudgetRule> make_curve_rule(Curve curve, bool quantised) {
   return std::make_unique<CurveRule>(curve, quantised);
 }
-std::unique_ptr<BudgetRule> make_auto_rule() { return std::make_unique<AutoRule>(); }
+std::unique_ptr<BudgetRule> make_auto_rule(int low, int high) {
+  return std::make_unique<AutoRule>(low, high);
+}
 
 }  // namespace arrcoc::allocating

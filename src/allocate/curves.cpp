@@ -9,14 +9,15 @@ namespace {
 double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 }  // namespace
 
-double curve(const std::string& name, double relevance, double steepness) {
+double along(Curve curve, double relevance, double steepness) {
   const double r = std::clamp(relevance, 0.0, 1.0);
-  if (name == "linear") return r;
-  if (name == "power") return std::pow(r, sigmoid(steepness) * 4.0 + 0.5);
-  if (name == "exponential") return r * r;
-  if (name == "sigmoid") return sigmoid(10.0 * (r - 0.5));
-  throw Error(ErrorCode::not_found,
-              "no curve named '" + name + "'; known: linear, power, exponential, sigmoid");
+  switch (curve) {
+    case Curve::linear: return r;
+    case Curve::power: return std::pow(r, sigmoid(steepness) * 4.0 + 0.5);
+    case Curve::exponential: return r * r;
+    case Curve::sigmoid: return sigmoid(10.0 * (r - 0.5));
+  }
+  return r;
 }
 
 int tokens_at(double share) {
@@ -35,7 +36,7 @@ std::vector<int> position_budgets(const std::vector<float>& scores, const Alloca
   std::vector<int> budgets;
   int64_t sum = 0;
   for (float score : scores) {
-    const double share = curve(options.curve, score, options.steepness);
+    const double share = along(options.curve, score, options.steepness);
     budgets.push_back(options.quantise ? tier_at(share) : tokens_at(share));
     sum += budgets.back();
   }

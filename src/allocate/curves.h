@@ -8,9 +8,8 @@
 
 namespace arrcoc::allocating {
 
-// [0,1] -> [0,1], rising. `name`: linear r; power r^(sigmoid(steepness) * 4 + 0.5); exponential
-// r^2; sigmoid 1 / (1 + exp(-10 (r - 0.5))). Error{not_found} otherwise.
-double curve(const std::string& name, double relevance, double steepness = 0);
+// [0,1] -> [0,1], rising.
+double along(Curve curve, double relevance, double steepness = 0);
 
 // 0..1 -> 64..400.
 int tokens_at(double share);

@@ -7,32 +7,25 @@
 
 #include "allocate/strategies.h"
 #include "arrcoc/error.h"
-#include "base/installed.h"
 
 namespace arrcoc::allocating {
 namespace {
 
 using nlohmann::json;
 
-Installed<Experts> installed;
-
 class ByExperts : public Allocator {
  public:
-  explicit ByExperts(std::shared_ptr<const Experts> experts) : experts_(std::move(experts)) {}
   bool tiles() const override { return true; }
   Allocation allocate(const Relevance& relevance, const Geometry& geometry, const Budget& budget,
                       const AllocateOptions& options) const override {
-    if (!experts_) {
+    if (!options.experts) {
       Allocation out = make_quadtree()->allocate(relevance, geometry, budget, options);
-      out.fallbacks.emplace_back("no experts are installed: plain quadtree");
+      out.fallbacks.emplace_back("no experts are there: plain quadtree");
       return out;
     }
-    const auto shares = gate(*experts_, gate_features(relevance.map));
-    return allocate_by(mixed(*experts_, shares), relevance, geometry, budget, options);
+    const auto shares = gate(*options.experts, gate_features(relevance.map));
+    return allocate_by(mixed(*options.experts, shares), relevance, geometry, budget, options);
   }
-
- private:
-  std::shared_ptr<const Experts> experts_;
 };
 
 void require(bool good) {
@@ -102,7 +95,15 @@ Allocation allocate_by(const Expert& expert, const Relevance& relevance, const G
   return make_quadtree()->allocate(bent, geometry, budget, own);
 }
 
-Experts experts_from_json(const std::string& text) {
+std::unique_ptr<Allocator> make_experts() { return std::make_unique<ByExperts>(); }
+
+}  // namespace arrcoc::allocating
+
+namespace arrcoc {
+
+std::shared_ptr<const Experts> experts_from_json(const std::string& text) {
+  using namespace allocating;
+  using nlohmann::json;
   const json in = json::parse(text, nullptr, false);
   Experts out;
   try {
@@ -123,11 +124,12 @@ Experts experts_from_json(const std::string& text) {
             x.falloff >= 0 && x.falloff < 4096 && std::isfinite(out.bias[e]));
     for (float v : out.rows[e]) require(std::isfinite(v));
   }
-  return out;
+  return std::make_shared<const Experts>(out);
 }
 
 std::string to_json(const Experts& experts) {
-  json out{{"bias", experts.bias}, {"rows", experts.rows}};
+  using allocating::kExperts;
+  nlohmann::json out{{"bias", experts.bias}, {"rows", experts.rows}};
   for (size_t e = 0; e < kExperts.size(); ++e)
     out["experts"][kExperts[e]] = {{"power", experts.experts[e].power},
                                    {"finest_weight", experts.experts[e].finest_weight},
@@ -135,10 +137,4 @@ std::string to_json(const Experts& experts) {
   return out.dump();
 }
 
-void install_experts(const std::string& text) {
-  installed.put(text.empty() ? nullptr : std::make_shared<const Experts>(experts_from_json(text)));
-}
-
-std::unique_ptr<Allocator> make_experts() { return std::make_unique<ByExperts>(installed.get()); }
-
-}  // namespace arrcoc::allocating
+}  // namespace arrcoc

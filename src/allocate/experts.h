@@ -19,12 +19,6 @@ struct Expert {
   float falloff = 0;
 };
 
-struct Experts {
-  std::array<Expert, kExperts.size()> experts{};
-  std::array<float, kExperts.size()> bias{};
-  std::array<GateFeatures, kExperts.size()> rows{};
-};
-
 // [peak, mean, deviation, share of cells above half the peak, above a tenth, their spread]
 GateFeatures gate_features(const Map& map);
 std::array<float, kExperts.size()> gate(const Experts& experts, const GateFeatures& features);
@@ -34,7 +28,14 @@ Expert mixed(const Experts& experts, const std::array<float, kExperts.size()>& s
 Allocation allocate_by(const Expert& expert, const Relevance& relevance, const Geometry& geometry,
                        const Budget& budget, const AllocateOptions& options);
 
-Experts experts_from_json(const std::string& json);  // Error{bad_json}
-std::string to_json(const Experts& experts);
-
 }  // namespace arrcoc::allocating
+
+namespace arrcoc {
+
+struct Experts {
+  std::array<allocating::Expert, allocating::kExperts.size()> experts{};
+  std::array<float, allocating::kExperts.size()> bias{};
+  std::array<allocating::GateFeatures, allocating::kExperts.size()> rows{};
+};
+
+}  // namespace arrcoc

@@ -19,7 +19,7 @@ Field::Field(const Map& map, const Geometry& geometry, bool sums)
   if (map.rows < 1 || map.cols < 1 || map.size() != static_cast<size_t>(map.rows) * map.cols ||
       !(map.cell_width > 0) || !(map.cell_height > 0)) {
     throw Error(ErrorCode::bad_argument,
-                "[attending] the relevance map is empty or its cells have no size; give it rows x "
+                "[allocate] the relevance map is empty or its cells have no size; give it rows x "
                 "cols values and a cell size in source pixels");
   }
   require_finite(map, "attending");

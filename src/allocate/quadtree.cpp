@@ -7,12 +7,12 @@
 
 namespace arrcoc::allocating {
 
-namespace {
-
-double weight(int level, const AllocateOptions& options) {
+double split_weight(int level, const AllocateOptions& options) {
   if (level >= 2) return 1;
   return level == 1 ? options.finest_weight : options.enlarge_weight;
 }
+
+namespace {
 
 bool above(const Cell& cell, const Cell& finest) {
   const int depth = cell.level - finest.level;
@@ -62,17 +62,17 @@ class Quadtree : public Allocator {
 
   Allocation allocate(const Relevance& relevance, const Geometry& geometry, const Budget& budget,
                       const AllocateOptions& options) const override {
-    const bool mass = options.gain == "mass";
+    const bool mass = options.gain == SplitGain::mass;
     const Field plain(relevance.map, geometry, mass && options.falloff == 0);
-    if (options.falloff == 0) return attend(plain, plain, geometry, budget, options);
+    if (options.falloff == 0) return grow(plain, plain, geometry, budget, options);
     const Field smooth(with_falloff(relevance.map, options.falloff), geometry, mass);
-    return attend(plain, smooth, geometry, budget, options);
+    return grow(plain, smooth, geometry, budget, options);
   }
 
  private:
-  static Allocation attend(const Field& plain, const Field& field, const Geometry& geometry,
+  static Allocation grow(const Field& plain, const Field& field, const Geometry& geometry,
                            const Budget& budget, const AllocateOptions& options) {
-    const bool mass = options.gain == "mass";
+    const bool mass = options.gain == SplitGain::mass;
     const bool has_top = !mass && !plain.constant();
     const Cell top = plain.top();
     const int root = has_top ? root_for(geometry, budget.tokens, top, options.balanced)
@@ -80,7 +80,7 @@ class Quadtree : public Allocator {
     const Gain gain = [&](const Cell& cell) {
       if (has_top && above(cell, top)) return std::numeric_limits<double>::infinity();
       const double under = mass ? field.mass(cell) : field.peak(cell);
-      return std::max(0.0, under * weight(cell.level, options));
+      return std::max(0.0, under * split_weight(cell.level, options));
     };
     const auto cells = split(Forest(geometry, root), budget.tokens, gain, options.balanced);
     return finish(cells, plain, geometry, budget, "quadtree");

@@ -1,4 +1,4 @@
-#include "allocate/regions.h"
+#include "arrcoc/allocate.h"
 
 #include <algorithm>
 #include <cmath>

@@ -19,14 +19,16 @@ Registry<BudgetRule>& registry<BudgetRule>() {
     r.add("expected", "expected value over tier probabilities from question and map",
           make_expected_rule);
     r.add("linear", "64..400 along the mean relevance r",
-          [] { return make_curve_rule("linear", false); });
-    r.add("power", "64..400 along r^2.5", [] { return make_curve_rule("power", false); });
-    r.add("exponential", "64..400 along r^2", [] { return make_curve_rule("exponential", false); });
+          [] { return make_curve_rule(Curve::linear, false); });
+    r.add("power", "64..400 along r^2.5", [] { return make_curve_rule(Curve::power, false); });
+    r.add("exponential", "64..400 along r^2", [] { return make_curve_rule(Curve::exponential, false); });
     r.add("sigmoid", "64..400 along sigmoid(10 (r - 0.5))",
-          [] { return make_curve_rule("sigmoid", false); });
+          [] { return make_curve_rule(Curve::sigmoid, false); });
     r.add("lod", "linear in the mean relevance, rounded to 64/128/256/384/400 by level order",
-          [] { return make_curve_rule("linear", true); });
-    r.add("auto", "half tiers, half entropy; hard questions never below 160", make_auto_rule);
+          [] { return make_curve_rule(Curve::linear, true); });
+    r.add("auto", "what the network expects; without it half tiers, half entropy, hard questions 160 or more",
+          [] { return make_auto_rule(); });
+    r.alias("learned", "auto");
     return r;
   }();
   return rules;
@@ -55,7 +57,8 @@ Registry<Allocator>& registry<Allocator>() {
     r.add("bands", "coarse below 0.3, medium below 0.7, fine above", make_bands);
     r.add("zoom", "a glance and a few enlarged rectangles, for models that take pictures",
           make_zoom);
-    r.add("oracle", "quadtree on the known evidence boxes: an upper bound", make_oracle);
+    r.add("native", "every patch at native detail, whatever the budget", make_native);
+    r.add("resize", "the whole picture shrunk to the budget", make_resize);
     return r;
   }();
   return allocators;

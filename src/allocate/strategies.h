@@ -11,8 +11,8 @@ std::unique_ptr<BudgetRule> make_fixed(const char* level, int tokens);
 std::unique_ptr<BudgetRule> make_tier_rule();
 std::unique_ptr<BudgetRule> make_entropy_rule(float temperature);
 std::unique_ptr<BudgetRule> make_expected_rule();
-std::unique_ptr<BudgetRule> make_curve_rule(const char* curve, bool quantised);
-std::unique_ptr<BudgetRule> make_auto_rule();
+std::unique_ptr<BudgetRule> make_curve_rule(Curve curve, bool quantised);
+std::unique_ptr<BudgetRule> make_auto_rule(int low = kMinBudget, int high = kMaxBudget);
 
 std::unique_ptr<Allocator> make_quadtree();
 std::unique_ptr<Allocator> make_experts();
@@ -29,6 +29,7 @@ std::unique_ptr<Allocator> make_tiers();
 std::unique_ptr<Allocator> make_positions();
 std::unique_ptr<Allocator> make_bands();
 std::unique_ptr<Allocator> make_zoom();
-std::unique_ptr<Allocator> make_oracle();
+std::unique_ptr<Allocator> make_native();
+std::unique_ptr<Allocator> make_resize();
 
 }  // namespace arrcoc::allocating

@@ -38,37 +38,78 @@ bool Candidate::operator<(const Candidate& other) const {
          std::tuple(other.gain, other.cell.level, -other.cell.row, -other.cell.col);
 }
 
-std::vector<Cell> split_greedily(const Forest& forest, int budget, const Gain& gain) {
-  std::priority_queue<Candidate> waiting;
-  std::vector<Cell> leaves;
-  const auto place = [&](Cell cell) {
-    Children below = forest.children(cell);
+namespace {
+
+// One tree while tokens are being handed out.
+class Growing {
+ public:
+  explicit Growing(const Tree& tree) : tree_(tree) {
+    const std::vector<Cell> roots = tree.forest.roots();
+    tokens_ = static_cast<int>(roots.size());
+    for (const Cell& root : roots) place(root);
+  }
+  int tokens() const { return tokens_; }
+  bool waits() const { return !waiting_.empty(); }
+  double best() const { return waiting_.top().gain; }
+  // Splits the best cell if that costs at most `spare`, else leaves it whole. Returns the cost.
+  int split(int spare) {
+    const Cell cell = waiting_.top().cell;
+    waiting_.pop();
+    const Children below = tree_.forest.children(cell);
+    if (below.count - 1 > spare) {
+      leaves_.push_back(cell);
+      return 0;
+    }
+    for (int i = 0; i < below.count; ++i) place(below.cells[static_cast<size_t>(i)]);
+    tokens_ += below.count - 1;
+    return below.count - 1;
+  }
+  std::vector<Cell> leaves() { return std::move(leaves_); }
+
+ private:
+  void place(Cell cell) {
+    Children below = tree_.forest.children(cell);
     while (below.count == 1) {  // the split costs nothing
       cell = below.cells[0];
-      below = forest.children(cell);
+      below = tree_.forest.children(cell);
     }
-    const double worth = below.count == 0 ? kNoSplit : gain(cell);
+    const double worth = below.count == 0 ? kNoSplit : tree_.gain(cell);
     if (worth < 0) {
-      leaves.push_back(cell);
+      leaves_.push_back(cell);
     } else {
-      waiting.push(Candidate{worth, cell});
+      waiting_.push(Candidate{worth, cell});
     }
-  };
-  const std::vector<Cell> roots = forest.roots();
-  int spare = budget - static_cast<int>(roots.size());
-  for (const Cell& root : roots) place(root);
-  while (!waiting.empty()) {
-    const Cell cell = waiting.top().cell;
-    waiting.pop();
-    const Children below = forest.children(cell);
-    if (below.count - 1 > spare) {
-      leaves.push_back(cell);
-      continue;
-    }
-    spare -= below.count - 1;
-    for (int i = 0; i < below.count; ++i) place(below.cells[i]);
   }
-  return leaves;
+
+  const Tree& tree_;
+  std::priority_queue<Candidate> waiting_;
+  std::vector<Cell> leaves_;
+  int tokens_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::vector<Cell>> split_greedily(const std::vector<Tree>& trees, int budget) {
+  std::vector<Growing> growing(trees.begin(), trees.end());
+  int spare = budget;
+  for (const Growing& tree : growing) spare -= tree.tokens();
+  for (size_t i = 0; i < trees.size(); ++i)
+    while (growing[i].tokens() < trees[i].least && growing[i].waits())
+      spare -= growing[i].split(spare);
+  for (;;) {
+    Growing* best = nullptr;
+    for (Growing& tree : growing)
+      if (tree.waits() && (!best || tree.best() > best->best())) best = &tree;
+    if (!best) break;
+    spare -= best->split(spare);
+  }
+  std::vector<std::vector<Cell>> out;
+  for (Growing& tree : growing) out.push_back(tree.leaves());
+  return out;
+}
+
+std::vector<Cell> split_greedily(const Forest& forest, int budget, const Gain& gain) {
+  return std::move(split_greedily({{forest, gain, 0}}, budget).front());
 }
 
 namespace {

@@ -47,6 +47,16 @@ struct Candidate {
   bool operator<(const Candidate& other) const;
 };
 
+// One picture's cells, what splits are worth there, and the tokens it gets in any case.
+struct Tree {
+  Forest forest;
+  Gain gain;
+  int least = 0;
+};
+// Several trees under one budget: first each tree's least, then the splits of largest gain wherever
+// they are. The leaves of each tree.
+std::vector<std::vector<Cell>> split_greedily(const std::vector<Tree>& trees, int budget);
+
 // Splits the cell of largest gain until the budget is spent: O(n log n) in the number of leaves.
 // Splits that cost nothing are always taken, splits that do not fit are skipped.
 std::vector<Cell> split_greedily(const Forest& forest, int budget, const Gain& gain);
@@ -55,6 +65,10 @@ std::vector<Cell> split_greedily(const Forest& forest, int budget, const Gain& g
 // coarser neighbours to split. The forced splits count against the budget, and a split whose forced
 // ones do not fit is skipped. A free split is taken when all that it forces is free.
 std::vector<Cell> split_balanced(const Forest& forest, int budget, const Gain& gain);
+
+// Weight of splitting a cell of that level: 1, finest_weight into native patches, enlarge_weight
+// into enlarged ones.
+double split_weight(int level, const AllocateOptions& options);
 
 // By y, then x of the native top-left corner, then coarser first.
 bool raster_before(const Leaf& a, const Leaf& b);

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "allocate/regions.h"
+#include "arrcoc/allocate.h"
 #include "allocate/strategies.h"
 #include "allocate/tree.h"
 

@@ -1,52 +1,38 @@
+// Policies by name: what the options of each are.
 #include <algorithm>
-#include <cmath>
 
+#include "arrcoc/ask.h"
 #include "arrcoc/error.h"
-#include "ask/plan.h"
-#include "models/tiny/reducer.h"
 
-namespace arrcoc::answering {
+namespace arrcoc {
 
 namespace {
 
-struct Named {
-  const char* name;
-  const char* summary;
-  Source source;
-  const char* allocator;
-};
-
-constexpr Named kOwn[] = {
-    {"realized", "the bundled network looks, experts spread the tokens", Source::network,
-     "experts"},
-    {"realizer", "the same as realized", Source::network, "experts"},
-    {"passes", "the same, and looks again more closely while unsure", Source::network, "experts"},
-    {"oracle", "quadtree on the known evidence: an upper bound", Source::evidence, "oracle"},
-    {"native", "every patch at native detail, whatever the budget", Source::native, ""},
-    {"resize", "the whole picture shrunk to the budget", Source::resize, ""},
-    {"fixed-16x", "the whole picture shrunk to 256 tokens, always (DeepSeek-OCR's base mode)",
-     Source::resize, ""},
-    {"slices", "an overview and slices by aspect ratio, equal shares of the budget (LLaVA-UHD)",
-     Source::slices, ""},
-    {"fixed-tiers", "the network's map; 64 to 400 tokens by the question's words alone",
-     Source::network, "quadtree"},
-    {"qformer", "64 learned queries look at every patch, the writer sees only them (BLIP-2)",
-     Source::queries, ""},
-    {"random", "splits drawn at random, no relevance", Source::nothing, "random"},
-    {"breadth-first", "split evenly, coarse to fine, no relevance", Source::nothing,
-     "breadth-first"},
-    {"uniform", "one mip level for the whole picture", Source::nothing, "uniform"},
-};
-
-const Named* own(const std::string& name) {
-  const auto found = std::find_if(std::begin(kOwn), std::end(kOwn),
-                                  [&](const Named& n) { return name == n.name; });
-  return found == std::end(kOwn) ? nullptr : found;
+// The three scorers without the network.
+void lexical(AskOptions& o) {
+  o.look.coupling = "lexical";
+  o.look.balancer = "adaptive";
+  o.look.balance.preset = "vervaeke";
+  o.allocator = "quadtree";
 }
 
-bool of_pipeline(const std::string& name) {
-  const auto all = arrcoc::policies();
-  return std::any_of(all.begin(), all.end(), [&](const auto& p) { return p.first == name; });
+// Fixed weights of the three scorers.
+void weighted(AskOptions& o, const char* preset, const char* coupling = "lexical") {
+  o.look.coupling = coupling;
+  o.look.balancer = "fixed";
+  o.look.balance.preset = preset;
+  o.allocator = "quadtree";
+}
+
+void balanced_by(AskOptions& o, const char* balancer) {
+  lexical(o);
+  o.look.balancer = balancer;
+}
+
+// No relevance at all.
+void blind(AskOptions& o, const char* allocator) {
+  o.look.information = o.look.salience = o.look.coupling = "none";
+  o.allocator = allocator;
 }
 
 std::string with_dashes(std::string name) {
@@ -54,127 +40,118 @@ std::string with_dashes(std::string name) {
   return name;
 }
 
+const std::pair<const char*, Policy> kPolicies[] = {
+    {"realized", {"default: the bundled network looks, experts spread the tokens", [](auto&) {}}},
+    {"realizer", {"the same as realized", [](auto&) {}}},
+    {"passes",
+     {"the same, and looks again more closely while unsure",
+      [](AskOptions& o) { o.passes.passes = 2; }}},
+    {"lexical",
+     {"without the network: what the question names visibly, information, salience", lexical}},
+    {"full",
+     {"the same over 40 channels (17 of them filled) with symbolic salience",
+      [](AskOptions& o) {
+        lexical(o);
+        o.look.channels = ChannelSet::full;
+        o.look.providers = {"clusters", "distance-field", "text"};
+        o.look.information = "points";
+        o.look.salience = "symbolic";
+        o.look.balance.preset = "symbolic";
+      }}},
+    {"reader",
+     {"OCR words matched to the question (slow, strong on documents)",
+      [](AskOptions& o) { weighted(o, "query", "reader"); }}},
+    {"learned",
+     {"three scorers, the network among them, weighted by a fitted policy",
+      [](AskOptions& o) {
+        weighted(o, "vervaeke", kNetwork);
+        o.look.balancer = "learned";
+      }}},
+    {"realizer-thirds",
+     {"three scorers, the network among them, a third each",
+      [](AskOptions& o) { weighted(o, "thirds", kNetwork); }}},
+    {"text", {"query-blind: print anywhere", [](AskOptions& o) { weighted(o, "query", "print"); }}},
+    {"saliency",
+     {"query-blind: what stands out", [](AskOptions& o) { weighted(o, "salience", "none"); }}},
+    {"information",
+     {"query-blind: entropy alone", [](AskOptions& o) { weighted(o, "information", "none"); }}},
+    {"coupling", {"the lexical scorer alone", [](AskOptions& o) { weighted(o, "query"); }}},
+    {"no-information",
+     {"two scorers, without information", [](AskOptions& o) { weighted(o, "no-information"); }}},
+    {"no-salience",
+     {"two scorers, without salience", [](AskOptions& o) { weighted(o, "no-salience"); }}},
+    {"no-query",
+     {"two scorers, without the question", [](AskOptions& o) { weighted(o, "no-query"); }}},
+    {"thirds",
+     {"three scorers, a third each, no balancing", [](AskOptions& o) { weighted(o, "thirds"); }}},
+    {"opponent",
+     {"three scorers, fixed tensions", [](AskOptions& o) { balanced_by(o, "opponent"); }}},
+    {"multiplicative",
+     {"three scorers, multiplied", [](AskOptions& o) { balanced_by(o, "multiplicative"); }}},
+    {"importance",
+     {"0.6 coupling + 0.4 hotspots", [](AskOptions& o) { balanced_by(o, "importance"); }}},
+    {"fixed-tiers",
+     {"the network's map; 64 to 400 tokens by the question's words alone",
+      [](AskOptions& o) {
+        o.allocator = "quadtree";
+        o.own_budget = "tiers";
+      }}},
+    {"native",
+     {"every patch at native detail, whatever the budget",
+      [](AskOptions& o) { blind(o, "native"); }}},
+    {"resize",
+     {"the whole picture shrunk to the budget", [](AskOptions& o) { blind(o, "resize"); }}},
+    {"fixed-16x",
+     {"the whole picture shrunk to 256 tokens, always",
+      [](AskOptions& o) {
+        blind(o, "resize");
+        o.own_budget = "256";
+      }}},
+    {"breadth-first",
+     {"no relevance: split evenly, coarse to fine",
+      [](AskOptions& o) { blind(o, "breadth-first"); }}},
+    {"uniform",
+     {"no relevance: one level for the whole picture", [](AskOptions& o) { blind(o, "uniform"); }}},
+    {"random", {"no relevance: random splits", [](AskOptions& o) { blind(o, "random"); }}},
+};
+
 }  // namespace
 
-Source source_of(const std::string& policy) {
-  const std::string name = with_dashes(policy);
-  if (const Named* mine = own(name)) return mine->source;
-  if (registry<Reducer>().has(name)) return Source::reducer;
-  return of_pipeline(name) ? Source::pipeline : Source::network;
+std::vector<std::pair<std::string, Policy>>& policies() {
+  static std::vector<std::pair<std::string, Policy>> all(std::begin(kPolicies),
+                                                         std::end(kPolicies));
+  return all;
 }
 
-std::string own_budget(const std::string& policy) {
-  if (policy == "native") return "native";
-  if (policy == "fixed-16x") return "256";
-  if (policy == "qformer") return std::to_string(tiny::kQueries);
-  return policy == "fixed-tiers" ? "tiers" : "";
-}
-
-bool encodes_all(const std::string& policy) {
-  const Source source = source_of(policy);
-  return source == Source::native || source == Source::reducer || source == Source::queries;
-}
-
-esper::Rules passes_rules() {
-  esper::Rules out;
-  out.passes = 2;
-  // The network's map already goes where the question points: on held-out scenes looking elsewhere
-  // found nothing that it had not shown.
-  out.wander = false;
-  // The first look is nearly a whole one, for questions that a small one answers wrongly are often
-  // sure of it. Few need the second, so all tokens together come to about the budget.
-  out.first = 0.9;
-  out.gathered = 0.3;
-  out.doubt = 0.15;
-  return out;
-}
-
-AskOptions options_for(const std::string& policy) {
-  const std::string name = with_dashes(policy);
-  AskOptions out;
-  out.policy = name;
-  if (const Named* mine = own(name)) {
-    if (*mine->allocator != '\0') out.look.allocator = mine->allocator;
-  } else if (registry<Reducer>().has(name)) {
-    // Every patch is given; nothing else is chosen.
-  } else if (of_pipeline(name)) {
-    out.look = arrcoc::policy(name);
-  } else if (registry<Allocator>().has(name)) {
-    out.look.allocator = name;
-  } else {
-    std::string known;
-    for (const auto& [key, summary] : policies()) known += (known.empty() ? "" : ", ") + key;
-    throw Error(ErrorCode::not_found, "no policy named '" + policy + "'; known: " + known);
-  }
-  out.look.policy = name;
-  out.look.budget = "auto";
-  return out;
-}
-
-std::vector<std::pair<std::string, std::string>> policies() {
+std::vector<std::pair<std::string, std::string>> policy_names() {
   std::vector<std::pair<std::string, std::string>> out;
   const auto add = [&](const std::string& name, const std::string& summary) {
     const bool known =
         std::any_of(out.begin(), out.end(), [&](const auto& p) { return p.first == name; });
     if (!known) out.emplace_back(name, summary);
   };
-  for (const Named& mine : kOwn) add(mine.name, mine.summary);
-  for (const auto& [name, summary] : registry<Reducer>().list()) add(name, summary);
-  for (const auto& [name, summary] : arrcoc::policies()) add(name, summary);
+  for (const auto& [name, policy] : policies()) add(name, policy.summary);
   for (const auto& [name, summary] : registry<Allocator>().list())
-    if (name != "zoom") add(name, "the network's map: " + summary);  // zoom gives no leaves
+    add(name, "the network's map: " + summary);
   return out;
 }
 
-namespace {
-
-std::vector<Leaf> all_leaves(const Geometry& geometry) {
-  const Grid grid = geometry.grid(0);
-  std::vector<Leaf> out;
-  out.reserve(static_cast<size_t>(grid.cells()));
-  for (int r = 0; r < grid.rows; ++r)
-    for (int c = 0; c < grid.cols; ++c) out.push_back({0, r, c, 0});
-  return out;
-}
-
-}  // namespace
-
-Seen take_all(const Pyramid& pyramid) {
-  Seen out;
-  out.allocation.geometry = pyramid.geometry();
-  out.allocation.geometry.finest = 0;
-  out.allocation.leaves = all_leaves(pyramid.geometry());
-  out.allocation.allocator = "native";
-  out.allocation.budget = {static_cast<int>(out.allocation.leaves.size()), "native",
-                           "every patch of the picture"};
-  out.tokens = cutting::realize(pyramid, out.allocation);
-  return out;
-}
-
-Seen shrink_to(const Pyramid& pyramid, const Budget& budget) {
-  const Geometry& g = pyramid.geometry();
-  const auto side = [](int pixels, double scale) {
-    return std::max(1, static_cast<int>(std::lround(pixels * scale)));
-  };
-  const auto fits = [&](double scale) {
-    const Geometry small{side(g.width, scale), side(g.height, scale), 0};
-    return small.native_tokens() <= budget.tokens;
-  };
-  double low = 0, high = 1;  // fits(low) holds: one pixel is one token
-  if (fits(1)) low = 1;
-  for (int i = 0; i < 30 && low < 1; ++i) {
-    const double middle = (low + high) / 2;
-    (fits(middle) ? low : high) = middle;
+AskOptions policy(const std::string& given) {
+  const std::string name = with_dashes(given);
+  AskOptions out;
+  const auto found = std::find_if(policies().begin(), policies().end(),
+                                  [&](const auto& known) { return known.first == name; });
+  if (found != policies().end()) {
+    found->second.apply(out);
+  } else if (registry<Allocator>().has(name)) {
+    out.allocator = name;
+  } else {
+    std::string known;
+    for (const auto& [key, summary] : policy_names()) known += (known.empty() ? "" : ", ") + key;
+    throw Error(ErrorCode::not_found, "no policy named '" + given + "'; known: " + known);
   }
-  const Pyramid small(resize(pyramid.picture(), side(g.width, low), side(g.height, low)));
-  Seen out = take_all(small);
-  out.allocation.allocator = "resize";
-  out.allocation.budget = budget;
-  // Longer sides, as their rounding matters least.
-  const double shrunk = static_cast<double>(std::max(g.width, g.height)) /
-                        std::max(small.geometry().width, small.geometry().height);
-  out.tokens.scale += std::log2(shrunk);
+  out.policy = name;
   return out;
 }
 
-}  // namespace arrcoc::answering
+}  // namespace arrcoc

@@ -1,125 +1,155 @@
-// arrcoc ask IMAGE "QUESTION": the bundled model looks, reads and answers.
+// arrcoc ask IMAGE... "QUESTION": looks, reads and answers, with the bundled model or a folder's.
 // arrcoc ask --batch questions.jsonl: many questions, one JSON line each.
-#include <chrono>
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 
 #include "arrcoc/error.h"
-#include "cli/ask_model.h"
-#include "cli/asking.h"
-#include "cli/looking_again.h"
+#include "base/stopwatch.h"
+#include "cli/ask_flags.h"
 
 namespace arrcoc::cli {
 
 namespace {
 
-using answering::Reply;
-using nlohmann::ordered_json;
-
 struct Ask {
-  std::string image;
-  std::string question;
-  std::string batch;
-  std::string heatmap;
+  std::vector<std::string> words;  // pictures, then the question
+  std::string batch, heatmap, strip;
+  std::vector<std::string> then;
   double threshold = -1;
-  bool json = false;
-  std::vector<std::string> more;  // A B C "QUESTION"
+  bool json = false, details = false;
 };
 
-class Watch {
- public:
-  double lap() {
-    const auto now = std::chrono::steady_clock::now();
-    const double passed = std::chrono::duration<double, std::milli>(now - last_).count();
-    last_ = now;
-    return passed;
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
-
-ordered_json report(const Picture& picture, const Reply& reply, const std::string& policy) {
-  ordered_json out;
-  out["image"] = {{"width", picture.width()}, {"height", picture.height()}};
-  out["question"] = reply.query.text;
-  out["answer"] = reply.answer;
-  out["confidence"] = rounded(reply.confidence);
-  out["likelihood"] = rounded(reply.likelihood);
-  out["unsure"] = reply.unsure;
-  if (reply.box) {
-    out["box"] = {rounded(reply.box->x0), rounded(reply.box->y0), rounded(reply.box->x1),
-                  rounded(reply.box->y1)};
-  } else {
-    out["box"] = nullptr;
-  }
-  auto probabilities = ordered_json::array();
-  for (float p : reply.probabilities) probabilities.push_back(rounded(p));
-  out["probabilities"] = std::move(probabilities);
-  out["policy"] = policy;
-  out["budget"] = reply.allocation.budget.tokens;
-  out["budget_reason"] = reply.allocation.budget.why;
-  out["tokens"] = reply.tokens;
-  out["native_tokens"] = reply.native_tokens;
-  for (const Stage& stage : reply.stages)
-    out["milliseconds"][stage.name] = rounded(stage.milliseconds);
-  out["fallbacks"] = reply.fallbacks;
-  return out;
+// FILE for the first picture, FILE with .2, .3 ... before its ending for the others.
+std::string numbered(const std::string& file, size_t i) {
+  std::filesystem::path path = file;
+  if (i > 0)
+    path.replace_filename(path.stem().string() + "." + std::to_string(i + 1) +
+                          path.extension().string());
+  return path.string();
 }
 
-void print(const Picture& picture, const Reply& reply, const std::string& policy) {
-  const auto number = [](double v) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.1f", v);
-    return std::string(text);
-  };
-  const auto native = static_cast<double>(reply.native_tokens);
-  std::cout << picture.source << "  " << picture.width() << "x" << picture.height() << "\n"
-            << "question    " << reply.query.text << "\n"
-            << "answer      " << (reply.answer.empty() ? "(nothing)" : reply.answer)
-            << (reply.unsure ? "  (unsure)" : "") << "\n"
-            << "confidence  " << number(100.0 * reply.confidence) << " %\n";
-  if (reply.box)
-    std::cout << "read at     x " << std::lround(reply.box->x0) << " to "
-              << std::lround(reply.box->x1) << ", y " << std::lround(reply.box->y0) << " to "
-              << std::lround(reply.box->y1) << "\n";
-  std::cout << "policy      " << policy << "\n"
-            << "tokens      " << reply.tokens << " of " << reply.native_tokens << " native ("
-            << number(100.0 * reply.tokens / native) << " %), budget "
-            << reply.allocation.budget.tokens << ": " << reply.allocation.budget.why << "\n";
+// Leaves refer to their own canvas.
+Picture canvas_of(const Picture& picture, const Allocation& allocation) {
+  return resize(picture, allocation.geometry.width, allocation.geometry.height);
+}
+
+void draw(const Ask& args, const std::vector<Picture>& pictures, const Answer& answer) {
+  for (size_t i = 0; i < pictures.size(); ++i) {
+    const PictureAnswer& one = answer.pictures[i];
+    const Picture canvas = canvas_of(pictures[i], one.answer().allocation);
+    if (!args.heatmap.empty())
+      media::write_png(numbered(args.heatmap, i),
+                       media::draw_homunculus(canvas, one.answer().allocation));
+    if (!args.strip.empty())
+      media::write_png(numbered(args.strip, i), media::draw_passes(canvas, one));
+  }
+}
+
+void print_passes(const PictureAnswer& picture) {
+  std::vector<std::vector<std::string>> rows = {
+      {"pass", "look", "answer", "confidence", "uncertainty", "explore", "tokens", "reused"}};
+  for (size_t i = 0; i < picture.passes.size(); ++i) {
+    const Pass& p = picture.passes[i];
+    rows.push_back({std::to_string(i + 1) + (i == picture.best ? "*" : ""), to_string(p.manner),
+                    p.reply.text, fixed(p.confidence, 2), fixed(p.uncertainty, 2),
+                    fixed(p.explore, 2), std::to_string(p.tokens), std::to_string(p.reused)});
+  }
+  std::cout << "\n" << table(rows);
+}
+
+void print_pictures(const Answer& answer, const std::vector<Picture>& pictures) {
+  std::vector<std::vector<std::string>> rows = {{"picture", "answer", "confidence", "tokens"}};
+  for (size_t i = 0; i < pictures.size(); ++i) {
+    const Pass& best = answer.pictures[i].answer();
+    rows.push_back({pictures[i].source, best.reply.text, fixed(best.reply.confidence, 2),
+                    std::to_string(answer.pictures[i].tokens)});
+  }
+  std::cout << "\n" << table(rows);
+}
+
+void print(const Answer& answer, const std::vector<Picture>& pictures, bool passes) {
+  const auto native = static_cast<double>(answer.native_tokens);
+  const Allocation& allocation = answer.from().answer().allocation;
+  const Picture& from = pictures[answer.picture];
+  std::cout << from.source << "  " << from.width() << "x" << from.height() << "\n"
+            << "question    " << answer.query.text << "\n"
+            << "answer      " << (answer.text.empty() ? "(nothing)" : answer.text)
+            << (answer.unsure ? "  (unsure)" : "")
+            << (pictures.size() > 1 ? "  (picture " + std::to_string(answer.picture + 1) + ")" : "")
+            << "\n"
+            << "confidence  " << fixed(100 * answer.confidence, 1) << " %"
+            << (answer.calibrated ? "" : "  (mean probability, not calibrated)") << "\n";
+  if (const auto& box = answer.box())
+    std::cout << "read at     x " << std::lround(box->x0) << " to " << std::lround(box->x1) << ", y "
+              << std::lround(box->y0) << " to " << std::lround(box->y1) << "\n";
+  std::cout << "policy      " << answer.policy << "\n"
+            << "tokens      " << answer.tokens << " of " << answer.native_tokens << " native ("
+            << fixed(100 * static_cast<double>(answer.tokens) / native, 1) << " %), budget "
+            << allocation.budget.tokens << ": " << allocation.budget.why << "\n";
+  if (passes) std::cout << "stopped     " << to_string(answer.stop) << "\n";
+  if (pictures.size() > 1) print_pictures(answer, pictures);
+  if (passes) print_passes(answer.from());
   std::vector<std::vector<std::string>> times = {{"stage", "ms"}};
-  for (const Stage& s : reply.stages) times.push_back({s.name, number(s.milliseconds)});
+  for (const Stage& s : answer.stages) times.push_back({s.name, fixed(s.milliseconds, 1)});
   std::cout << "\n" << table(times);
-  for (const std::string& f : reply.fallbacks) std::cout << "note        " << f << "\n";
+  for (const std::string& f : answer.fallbacks) std::cout << "note        " << f << "\n";
 }
 
-void ask_one(const Ask& args, const answering::AskOptions& options,
-             const media::LoadOptions& load) {
-  parse_query(args.question);  // refuse a bad question before the picture is read
-  Watch watch;
-  const auto model = answerer();
+// The pictures and the question among the words; a forgotten question makes a picture the last.
+std::vector<std::string> names_of(const Ask& args) {
+  if (args.words.size() < 2 || args.words.back().empty())
+    throw Error(ErrorCode::bad_argument, "give a picture and a question, or --batch FILE");
+  const std::string& question = args.words.back();
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(question, ignored))
+    throw Error(ErrorCode::bad_argument, "the question is missing: '" + question + "' is a file");
+  std::vector<std::string> names(args.words.begin(), args.words.end() - 1);
+  for (const std::string& name : names)
+    if (names.size() > 1 && name != "-" && !std::filesystem::exists(name))
+      throw Error(ErrorCode::not_found,
+                  "there is no picture '" + name + "'; is the question in quotes?");
+  return names;
+}
+
+// One conversation: the question and those that follow it.
+void ask_once(const Ask& args, const AskFlags& flags, const media::LoadOptions& load) {
+  const std::vector<std::string> names = names_of(args);
+  parse_query(args.words.back());  // refuse a bad question before anything is read
+  Stopwatch watch;
+  const std::shared_ptr<const Asker> asker = flags.asker();
   const double loading = watch.lap();
-  const Picture picture = media::load(args.image, load);
+  std::vector<Picture> pictures;
+  for (const std::string& name : names) pictures.push_back(media::load(name, load));
   const double decoding = watch.lap();
-  Reply reply = model->ask(picture, args.question, options);
-  reply.stages.insert(reply.stages.begin(), {{"loading", loading}, {"decoding", decoding}});
-  if (!args.heatmap.empty()) {
-    // Leaves refer to their own canvas.
-    const Geometry& g = reply.allocation.geometry;
-    media::write_png(args.heatmap,
-                     media::draw_homunculus(resize(picture, g.width, g.height), reply.allocation));
+  AskOptions options = flags.options(pictures.front());
+  if (args.threshold >= 0) options.threshold = args.threshold;
+  std::vector<std::string> questions = {args.words.back()};
+  questions.insert(questions.end(), args.then.begin(), args.then.end());
+  auto turns = ordered_json::array();
+  for (const std::string& question : questions) {
+    Answer answer = asker->ask(pictures, question, options);
+    answer.stages.insert(answer.stages.begin(), {{"loading", loading}, {"decoding", decoding}});
+    draw(args, pictures, answer);
+    if (args.json) {
+      turns.push_back(to_json(answer, {args.details}));
+    } else {
+      print(answer, pictures, options.passes.passes > 1);
+    }
+    const int shown = options.before.empty() ? static_cast<int>(pictures.size()) : 0;
+    options.before.push_back({Role::user, question, shown});
+    options.before.push_back({Role::assistant, answer.text, 0});
   }
-  if (args.json) {
-    std::cout << report(picture, reply, options.policy).dump() << "\n";
-  } else {
-    print(picture, reply, options.policy);
-  }
+  if (!args.json) return;
+  const bool several = !args.then.empty();
+  std::cout << (several ? ordered_json{{"turns", turns}} : turns.front()).dump() << "\n";
 }
 
 // Error{bad_json} for what is no {"image": ..., "question": ...}.
 std::pair<std::string, std::string> parse_line(const std::string& text) {
-  const auto line = nlohmann::json::parse(text, nullptr, false);
+  const json line = json::parse(text, nullptr, false);
   if (!line.is_object()) throw Error(ErrorCode::bad_json, "not a JSON object");
   for (const char* key : {"image", "question"})
     if (!line.contains(key) || !line[key].is_string())
@@ -127,10 +157,9 @@ std::pair<std::string, std::string> parse_line(const std::string& text) {
   return {line["image"], line["question"]};
 }
 
-// Pictures are named relative to the file of questions. Page features of the last pictures are
+// Pictures are named relative to the file of questions. What was seen of the last pictures is
 // remembered, so questions about one picture belong together.
-void ask_many(const Ask& args, const answering::AskOptions& options,
-              const media::LoadOptions& load) {
+void ask_many(const Ask& args, const AskFlags& flags, const media::LoadOptions& load) {
   std::ifstream file;
   if (args.batch != "-") {
     file.open(args.batch, std::ios::binary);
@@ -139,7 +168,7 @@ void ask_many(const Ask& args, const answering::AskOptions& options,
   }
   std::istream& in = args.batch == "-" ? std::cin : file;
   const std::filesystem::path folder = std::filesystem::path(args.batch).parent_path();
-  const auto model = answerer();
+  const std::shared_ptr<const Asker> asker = flags.asker();
   Picture picture;
   std::string loaded, text;
   int failed = 0, asked = 0;
@@ -155,8 +184,10 @@ void ask_many(const Ask& args, const answering::AskOptions& options,
         picture = media::load(path, load);
         loaded = path;
       }
+      AskOptions options = flags.options(picture);
+      if (args.threshold >= 0) options.threshold = args.threshold;
       out["source"] = image;
-      out.update(report(picture, model->ask(picture, question, options), options.policy));
+      out.update(to_json(asker->ask(picture, question, options), {args.details}));
     } catch (const Error& problem) {
       ++failed;
       out["error"] = problem.what();
@@ -170,71 +201,39 @@ void ask_many(const Ask& args, const answering::AskOptions& options,
                                          " failed; each has an \"error\"");
 }
 
-// A forgotten question makes the last picture one.
-void require_question(const Ask& args) {
-  const std::string& last = args.more.empty() ? args.question : args.more.back();
-  std::error_code ignored;
-  if (!last.empty() && std::filesystem::is_regular_file(last, ignored))
-    throw Error(ErrorCode::bad_argument, "the question is missing: '" + last + "' is a file");
-}
-
-void ask(const Ask& args, const OptionFlags& flags, const media::LoadOptions& load) {
-  const nlohmann::json given = flags.given();
-  require_effect({given.value("policy", "realized")}, given);
-  answering::AskOptions options = ask_options(given.value("policy", "realized"), given);
-  if (options.policy == "oracle")
-    throw Error(ErrorCode::bad_argument,
-                "policy oracle needs the evidence's boxes: use arrcoc eval --suite");
-  if (args.threshold >= 0) options.threshold = args.threshold;
-  if (!args.image.empty() && args.question.empty())
-    throw Error(ErrorCode::bad_argument, "the question is empty");
-  if (args.batch.empty() == args.image.empty())
+void ask(const Ask& args, const AskFlags& flags, const media::LoadOptions& load) {
+  if (args.batch.empty()) return ask_once(args, flags, load);
+  if (!args.words.empty())
     throw Error(ErrorCode::bad_argument, "give a picture and a question, or --batch FILE");
-  if (args.batch.empty()) {
-    ask_one(args, options, load);
-  } else {
-    if (!args.heatmap.empty())
-      throw Error(ErrorCode::bad_argument, "--heatmap belongs to one question, not to --batch");
-    ask_many(args, options, load);
-  }
+  for (const auto& [flag, file] : {std::pair{"--heatmap", args.heatmap}, {"--strip", args.strip}})
+    if (!file.empty())
+      throw Error(ErrorCode::bad_argument,
+                  std::string(flag) + " belongs to one question, not to --batch");
+  if (!args.then.empty())
+    throw Error(ErrorCode::bad_argument, "--then belongs to one conversation, not to --batch");
+  ask_many(args, flags, load);
 }
 
 }  // namespace
 
 void add_ask(CLI::App& app) {
-  CLI::App* sub = app.add_subcommand("ask", "answer a question with the bundled model");
+  CLI::App* sub = app.add_subcommand("ask", "answer a question about one or several pictures");
   auto args = std::make_shared<Ask>();
-  sub->add_option("image", args->image, "picture file, or - for standard input");
-  sub->add_option("question", args->question, "what is asked");
-  sub->add_option("more", args->more, "several pictures, then the question");
+  sub->add_option("words", args->words, "IMAGE... \"QUESTION\"; - is standard input");
   sub->add_option("--batch", args->batch,
                   "JSON lines {\"image\": ..., \"question\": ...}, or -; answers are JSON lines");
   sub->add_option("--heatmap", args->heatmap, "write the homunculus: tokens per area (PNG)");
+  sub->add_option("--strip", args->strip, "write the passes side by side (PNG)");
   sub->add_option("--threshold", args->threshold,
                   "below this confidence the answer is unsure; calibrated unless given")
       ->check(between(0, 1));
+  sub->add_option("--then", args->then, "a further question on the same pictures; may be repeated")
+      ->allow_extra_args(false);
   sub->add_flag("--json", args->json, "print everything as JSON");
-  const LookAgainFlags again(*sub);
-  const OptionFlags flags(*sub);
+  sub->add_flag("--details", args->details, "with --json or --batch: leaves and maps too");
+  const AskFlags flags(*sub);
   auto load = add_load_flags(*sub);
-  const ModelFlags model(*sub);
-  sub->callback([args, flags, again, load, model] {
-    require_question(*args);
-    if (model.given())
-      return model.ask({args->image, args->question, args->more, args->heatmap, args->json}, flags,
-                       *load);
-    if (again.wanted(args->more)) {
-      const std::string several = args->more.empty() ? "looking again" : "several pictures";
-      if (!args->heatmap.empty())
-        throw Error(ErrorCode::bad_argument,
-                    several + " and --heatmap do not go together" +
-                        (args->more.empty() ? ": --strip shows the passes" : ""));
-      if (!args->batch.empty())
-        throw Error(ErrorCode::bad_argument, several + " and --batch do not go together");
-      return again.run(args->image, args->question, args->more, flags.given(), *load, args->json);
-    }
-    ask(*args, flags, *load);
-  });
+  sub->callback([args, flags, load] { ask(*args, flags, *load); });
 }
 
 }  // namespace arrcoc::cli

@@ -1,5 +1,4 @@
 #include "cli/cli.h"
-#include "cli/watch.h"
 
 #include <ATen/Parallel.h>
 #include <unistd.h>
@@ -12,9 +11,7 @@
 #include <thread>
 
 #include "arrcoc/error.h"
-#include "models/tiny/tiny.h"
 #include "arrcoc/version.h"
-#include "lab/cli/bench.h"
 
 namespace arrcoc::cli {
 
@@ -34,23 +31,12 @@ std::string one_line(std::string text) {
   return text;
 }
 
-int dispatch(int argc, char** argv) {
+int dispatch(int argc, char** argv, const Program& program) {
   CLI::App app{"ARR-COC: only the visual tokens that a question needs", "arrcoc"};
   app.set_version_flag("--version", std::string("arrcoc ") + kVersion);
   app.require_subcommand(1);
-  add_look(app);
-  add_ask(app);
-  add_eval(app);
-  add_bench(app);
-  add_info(app);
-  add_models(app);
-  add_serve(app);
-  add_log(app);
-  add_synth(app);
-  add_train(app);
-  add_clips(app);
-  add_passes(app);
-  add_watch(app);
+  app.footer(program.footer);
+  for (const auto& add : program.commands) add(app);
   // libtorch counts physical cores only and would leave half of a small machine idle.
   int threads = static_cast<int>(std::thread::hardware_concurrency());
   app.add_option("--threads", threads, "threads for tensor work")->check(CLI::Range(1, 1024));
@@ -71,12 +57,11 @@ int dispatch(int argc, char** argv) {
 
 }  // namespace
 
-int run(int argc, char** argv) {
+int run(int argc, char** argv, const Program& program) {
   prepare_environment();
   try {
-    media::install();
-    if (const std::string model = tiny::find_model(); !model.empty()) tiny::install(model);
-    return dispatch(argc, argv);
+    media::register_strategies();
+    return dispatch(argc, argv, program);
   } catch (const Error& e) {
     std::cerr << "arrcoc: " << one_line(e.what()) << "\n";
   } catch (const std::bad_alloc&) {

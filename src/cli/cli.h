@@ -9,42 +9,57 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "allocate/leaves_json.h"
+#include "arrcoc/ask.h"
+#include "arrcoc/json.h"
 #include "arrcoc/media.h"
-#include "arrcoc/realize.h"
-#include "base/rounded.h"
+#include "base/json.h"
 
 namespace arrcoc::cli {
 
-int run(int argc, char** argv);
+// The commands of one program: arrcoc itself, or the lab beside it.
+struct Program {
+  std::vector<void (*)(CLI::App&)> commands;
+  std::string footer;  // below the help
+};
+int run(int argc, char** argv, const Program& program);
+// Starts the program once more with settings that idle threads need, unless they are set.
+void let_idle_threads_sleep(char** argv);
 
 void add_look(CLI::App& app);
 void add_ask(CLI::App& app);
-void add_eval(CLI::App& app);
 void add_info(CLI::App& app);
 void add_models(CLI::App& app);
 void add_serve(CLI::App& app);
 void add_log(CLI::App& app);
-void add_synth(CLI::App& app);
-void add_train(CLI::App& app);
-void add_clips(CLI::App& app);
-void add_passes(CLI::App& app);
+void add_watch(CLI::App& app);
 
-// Adds --policy (`policy` unless given, also in the file), --config FILE and one flag per option
-// field; `options()` is valid in the callback.
+// Adds --policy, --config FILE and one flag per option field; the methods are valid in the
+// callback.
 class OptionFlags {
  public:
-  explicit OptionFlags(CLI::App& app);
-  OptionFlags(CLI::App& app, const std::string& policy);
-  // Config file first, then flags. Error{bad_json, not_found}.
-  Options options() const;
-  // The same before it is understood: what was given, "policy" among it. Error{bad_json}.
-  nlohmann::json given() const;
+  // usual: the policy without --policy, also in the file.
+  explicit OptionFlags(CLI::App& app, std::string usual = "realized");
+  // Policy, then the file, then the flags. Error{bad_json, not_found}.
+  AskOptions options() const { return options(policy()); }
+  AskOptions options(const std::string& policy) const;
+  std::string policy() const;
+  // Whether the file or a flag names that field ("frame", "canvas", ...).
+  bool given(const std::string& field) const;
+  // Error{bad_argument} when a flag changes nothing under these options, the first of the policies.
+  void require_effect(const AskOptions& options) const;
 
  private:
   struct State;
   std::shared_ptr<State> state_;
 };
+
+// --weights FOLDER or the bundled model, read when first needed; null where there is none.
+std::shared_ptr<const Bundle> bundle();
+// The same, or null without an error where these options need none and none is there.
+std::shared_ptr<const Bundle> bundle_for(const AskOptions& options);
+// "A,B,C" without empty or repeated names. Error{bad_argument}.
+std::vector<std::string> split_names(const std::string& list);
+std::string fixed(double value, int digits);  // "0.50"
 
 // Checks of numbers in words that people can read; NaN passes none of them, as it does those of
 // CLI11.
@@ -55,7 +70,6 @@ CLI::Validator at_least_zero();
 // Adds --max-megapixels and --page.
 std::shared_ptr<media::LoadOptions> add_load_flags(CLI::App& app);
 
-nlohmann::ordered_json to_json(const Map& map);
 // Before long work whose result goes there. Error{io} when its folder is missing or closed.
 void require_writable(const std::string& path);
 std::string table(const std::vector<std::vector<std::string>>& rows);  // first row is the heading

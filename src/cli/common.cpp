@@ -7,22 +7,30 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <functional>
+#include <map>
 #include <sstream>
 
 #include "arrcoc/error.h"
-#include "ask/option_fields.h"
 #include "cli/cli.h"
 
 namespace arrcoc::cli {
 
-using nlohmann::json;
-
 struct OptionFlags::State {
-  std::string config;
-  std::string policy;
-  std::string usual_policy;
-  json overrides = json::object();
+  std::string config, policy, usual;
+  std::map<std::string, std::function<void(AskOptions&)>> set;  // by the field's name
+  json file() const {
+    if (config.empty()) return json::object();
+    const std::vector<uint8_t> bytes = media::read_file(config, 1 << 20);
+    try {
+      json out = parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "options", 8);
+      AskOptions checked;
+      apply_json(checked, out);  // names and types, with the file's name in the message
+      return out;
+    } catch (const Error& e) {
+      throw Error(e.code(), config + ": " + e.what());
+    }
+  }
 };
 
 namespace {
@@ -32,55 +40,124 @@ std::string flag_name(std::string name) {
   return "--" + name;
 }
 
+// Sets one field, found by its name, in whatever options come later.
+template <class T>
+std::function<void(AskOptions&)> setter(const std::string& key, const T& value) {
+  return [key, value](AskOptions& options) {
+    visit_fields(options, [&](const char* name, const char*, auto& field) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(field)>, T>)
+        if (key == name) field = value;
+    });
+  };
+}
+
 }  // namespace
 
-OptionFlags::OptionFlags(CLI::App& app) : OptionFlags(app, "") {}
-
-OptionFlags::OptionFlags(CLI::App& app, const std::string& policy)
-    : state_(std::make_shared<State>()) {
-  state_->usual_policy = policy;
+OptionFlags::OptionFlags(CLI::App& app, std::string usual) : state_(std::make_shared<State>()) {
+  state_->usual = std::move(usual);
   app.add_option("--policy", state_->policy, "bundle of choices, see arrcoc info");
   app.add_option("--config", state_->config, "options as a JSON file; flags override it");
-  Options defaults;
+  AskOptions defaults;
   auto state = state_;
   visit_fields(defaults, [&](const char* name, const char* help, auto& field) {
     using T = std::decay_t<decltype(field)>;
     const std::string key = name;
+    CLI::Option* option = nullptr;
     if constexpr (std::is_same_v<T, bool>) {
-      app.add_flag_callback(
-             flag_name(key), [state, key] { state->overrides[key] = true; }, help)
-          ->group("Pipeline");
+      option = app.add_flag_callback(
+          flag_name(key), [state, key] { state->set[key] = setter(key, true); }, help);
+    } else if constexpr (NamedEnum<T>) {
+      option = app.add_option_function<std::string>(
+          flag_name(key),
+          [state, key](const std::string& value) {
+            state->set[key] = setter(key, parse_enum<T>(value));
+          },
+          help);
     } else {
-      app.add_option_function<T>(
-             flag_name(key), [state, key](const T& value) { state->overrides[key] = value; }, help)
-          ->group("Pipeline");
+      option = app.add_option_function<T>(
+          flag_name(key),
+          [state, key](const T& value) { state->set[key] = setter(key, value); }, help);
     }
+    option->group("Options of looking and allocating");
   });
 }
 
-json OptionFlags::given() const {
-  json merged = json::object();
-  if (!state_->config.empty()) {
-    const std::vector<uint8_t> bytes = media::read_file(state_->config, 1 << 20);
-    const std::string text(bytes.begin(), bytes.end());
-    try {
-      options_from_json(text);  // names and types, with the file's name in the message
-    } catch (const Error& e) {
-      // A policy of another list (answering::policies()) is for the caller to find.
-      if (e.code() != ErrorCode::not_found) {
-        throw Error(e.code(), state_->config + ": " + e.what());
-      }
-    }
-    merged = json::parse(text);
-  }
-  if (!state_->policy.empty()) merged["policy"] = state_->policy;
-  if (!state_->usual_policy.empty() && !merged.contains("policy"))
-    merged["policy"] = state_->usual_policy;
-  merged.update(state_->overrides);
-  return merged;
+std::string OptionFlags::policy() const {
+  if (!state_->policy.empty()) return state_->policy;
+  const json file = state_->file();
+  return file.contains("policy") ? file["policy"].get<std::string>() : state_->usual;
 }
 
-Options OptionFlags::options() const { return options_from_json(given().dump()); }
+AskOptions OptionFlags::options(const std::string& policy) const {
+  AskOptions out = arrcoc::policy(policy);
+  json file = state_->file();
+  file.erase("policy");
+  apply_json(out, file);
+  for (const auto& [key, set] : state_->set) set(out);
+  return out;
+}
+
+bool OptionFlags::given(const std::string& field) const {
+  return state_->set.count(field) != 0 || state_->file().contains(field);
+}
+
+void OptionFlags::require_effect(const AskOptions& options) const {
+  const LookOptions& look = options.look;
+  const Balancer::Reads reads = registry<Balancer>().make(look.balancer)->reads(look.balance);
+  const bool chooses = look.balancer == "adaptive" || look.balancer == "learned";
+  const bool blind =
+      look.information == "none" && look.salience == "none" && look.coupling == "none";
+  const bool scorers = reads.information || reads.salience || look.coupling != kNetwork;
+  const bool rgb = look.channels == ChannelSet::colour;
+  const std::pair<const char*, bool> has_effect[] = {
+      {"information", reads.information},
+      {"salience", reads.salience},
+      {"preset", look.balancer != "adaptive" && look.balancer != "importance"},
+      {"sigmoid_weights", chooses},
+      {"void_variance", reads.information && reads.salience},
+      {"providers", scorers},
+      {"channels", scorers || rgb}};
+  for (const auto& [field, effect] : has_effect)
+    if (given(field) && (!effect || blind))
+      throw Error(ErrorCode::bad_argument,
+                  flag_name(field) + " changes nothing under policy " + options.policy +
+                      " with balancer " + look.balancer + ": see docs/look.md");
+}
+
+std::shared_ptr<const Bundle> bundle() {
+  static const std::shared_ptr<const Bundle> loaded = load_bundle();
+  return loaded;
+}
+
+std::shared_ptr<const Bundle> bundle_for(const AskOptions& options) {
+  const auto& providers = options.look.providers;
+  const bool needed = options.look.coupling == kNetwork || options.look.balancer == "learned" ||
+                      std::count(providers.begin(), providers.end(), "network-print") > 0;
+  return needed || !find_bundle().empty() ? bundle() : nullptr;
+}
+
+std::vector<std::string> split_names(const std::string& list) {
+  std::vector<std::string> out(1);
+  for (char c : list) {
+    if (c == ',') {
+      out.emplace_back();
+    } else if (c != ' ') {
+      out.back() += c;
+    }
+  }
+  for (const std::string& name : out) {
+    if (name.empty()) throw Error(ErrorCode::bad_argument, "an empty name in '" + list + "'");
+    if (std::count(out.begin(), out.end(), name) > 1)
+      throw Error(ErrorCode::bad_argument, "'" + name + "' is named twice");
+  }
+  return out;
+}
+
+std::string fixed(double value, int digits) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
 
 namespace {
 
@@ -124,16 +201,6 @@ void require_writable(const std::string& path) {
   const std::string folder = std::filesystem::absolute(path).parent_path().string();
   if (::access(folder.c_str(), W_OK) != 0)
     throw Error(ErrorCode::io, path + ": cannot write: " + std::strerror(errno));
-}
-
-nlohmann::ordered_json to_json(const Map& map) {
-  nlohmann::ordered_json out;
-  out["rows"] = map.rows;
-  out["cols"] = map.cols;
-  auto values = nlohmann::ordered_json::array();
-  for (float v : map.values) values.push_back(rounded(v));
-  out["values"] = std::move(values);
-  return out;
 }
 
 std::string table(const std::vector<std::vector<std::string>>& rows) {

@@ -8,7 +8,6 @@
 
 #include "arrcoc/version.h"
 #include "cli/cli.h"
-#include "models/tiny/reducer.h"
 
 namespace arrcoc::cli {
 
@@ -23,13 +22,12 @@ void add(std::vector<std::pair<std::string, List>>& stages) {
 }
 
 std::vector<std::pair<std::string, List>> strategies() {
-  std::vector<std::pair<std::string, List>> stages = {{"policy", policies()}};
+  std::vector<std::pair<std::string, List>> stages = {{"policy", policy_names()}};
   add<Provider>(stages);
   add<Scorer>(stages);
   add<Balancer>(stages);
   add<BudgetRule>(stages);
   add<Allocator>(stages);
-  add<Reducer>(stages);
   return stages;
 }
 

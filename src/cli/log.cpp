@@ -14,7 +14,8 @@ using nlohmann::ordered_json;
 using serving::Example;
 
 struct Log {
-  std::string file, id, out, rating, picture;
+  std::string file, id, out, picture;
+  serving::Rating rating = serving::Rating::none;
   int64_t limit = 20;
   double days = 0;
   bool json = false;
@@ -39,7 +40,7 @@ ordered_json to_json(const Example& e) {
           {"kept", e.kept},
           {"native", e.native},
           {"allocation", ordered_json::parse(e.allocation, nullptr, false)},
-          {"rating", e.rating},
+          {"rating", to_string(e.rating)},
           {"comment", e.comment}};
 }
 
@@ -56,8 +57,9 @@ void list(const Log& args) {
   std::vector<std::vector<std::string>> rows = {
       {"id", "time", "rating", "kept", "native", "question", "answer"}};
   for (const Example& e : examples)
-    rows.push_back({e.id, e.time, e.rating.empty() ? "-" : e.rating, std::to_string(e.kept),
-                    std::to_string(e.native), e.question.substr(0, 60), e.answer.substr(0, 40)});
+    rows.push_back({e.id, e.time, e.rating == serving::Rating::none ? "-" : to_string(e.rating),
+                    std::to_string(e.kept), std::to_string(e.native), e.question.substr(0, 60),
+                    e.answer.substr(0, 40)});
   std::cout << table(rows);
 }
 
@@ -103,18 +105,23 @@ void add_log(CLI::App& app) {
     sub->callback([args, run] { run(*args); });
     return sub;
   };
+  const auto add_rating = [&](CLI::App* sub) {
+    sub->add_option_function<std::string>(
+           "--rating",
+           [args](const std::string& name) { args->rating = parse_enum<serving::Rating>(name); },
+           "only those rated so")
+        ->check(CLI::IsMember({"up", "down"}));
+  };
   CLI::App* sub = add("list", "newest first", list);
   sub->add_option("--limit", args->limit, "at most so many")->check(positive());
-  sub->add_option("--rating", args->rating, "only those rated so")
-      ->check(CLI::IsMember({"up", "down"}));
+  add_rating(sub);
   sub->add_flag("--json", args->json, "one JSON object a line");
   sub = add("show", "one example", show);
   sub->add_option("id", args->id, "id of the answer")->required();
   sub->add_option("--picture", args->picture, "write its picture (PNG)");
   sub = add("export", "all as a folder of pictures and examples.jsonl", write_all);
   sub->add_option("--out", args->out, "the folder")->required();
-  sub->add_option("--rating", args->rating, "only those rated so")
-      ->check(CLI::IsMember({"up", "down"}));
+  add_rating(sub);
   sub = add("clean", "delete old ones", clean);
   sub->add_option("--days", args->days, "older than this")->required()->check(at_least_zero());
 }

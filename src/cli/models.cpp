@@ -10,12 +10,8 @@
 #include <iostream>
 
 #include "arrcoc/error.h"
-#include "models/hf/hf.h"
-#include "arrcoc/look.h"
-#include "models/tiny/tiny.h"
-#include "models/tokenizers/tokenizer.h"
+#include "arrcoc/bundle.h"
 #include "cli/cli.h"
-#include "models/hf/golden.h"
 
 namespace arrcoc::cli {
 
@@ -79,13 +75,11 @@ std::vector<std::string> found(const std::string& folder) {
   return out;
 }
 
-hf::ModelInfo inspect(const std::string& folder) {
-  if (!tiny::holds_weights(folder)) return hf::inspect(folder);
-  const tiny::WeightsInfo own = tiny::inspect(folder);
-  return {folder, own.architecture, own.dtype, own.parameters, own.bytes, 0, own.problem};
+ModelInfo inspect(const std::string& folder) {
+  return holds_bundle(folder) ? inspect_bundle(folder) : inspect_model(folder);
 }
 
-ordered_json to_json(const hf::ModelInfo& info) {
+ordered_json to_json(const ModelInfo& info) {
   ordered_json out;
   out["folder"] = info.folder;
   out["family"] = info.family;
@@ -103,7 +97,7 @@ void list(const Models& options) {
       {"folder", "family", "parameters", "size", "state"}};
   auto all = ordered_json::array();
   for (const std::string& folder : found(options.folder)) {
-    hf::ModelInfo info = inspect(folder);
+    ModelInfo info = inspect(folder);
     all.push_back(to_json(info));
     rows.push_back({folder, info.family.empty() ? "?" : info.family, count_text(info.parameters),
                     bytes_text(info.stored_bytes), info.problem.empty() ? "ready" : info.problem});
@@ -118,7 +112,7 @@ void list(const Models& options) {
 }
 
 void info(const Models& options) {
-  hf::ModelInfo about = inspect(options.folder);
+  ModelInfo about = inspect(options.folder);
   if (options.json) {
     std::cout << to_json(about).dump(1) << "\n";
   } else {
@@ -149,55 +143,7 @@ std::vector<at::Tensor> pictures_in(const std::string& folder) {
   return out;
 }
 
-// Ids and text of every case of a tokenizer's golden file.
-std::vector<hf::TensorCheck> check_tokenizer(const std::string& path, const std::string& golden) {
-  auto tokenizer = load_tokenizer(path);
-  std::ifstream in(golden, std::ios::binary);
-  if (!in) throw Error(ErrorCode::not_found, golden + ": cannot be read");
-  json cases = json::parse(in, nullptr, false);
-  if (!cases.is_array() || cases.empty()) {
-    throw Error(ErrorCode::bad_json, golden + ": not a list of cases");
-  }
-  std::vector<hf::TensorCheck> out;
-  for (size_t i = 0; i < cases.size(); ++i) {
-    const json& one = cases[i];
-    hf::TensorCheck check{"case " + std::to_string(i), 0, 0, ""};
-    try {
-      auto text = one.at("text").get<std::string>();
-      auto ids = one.at("ids").get<std::vector<int64_t>>();
-      if (tokenizer->encode(text) != ids) check.problem = "other ids for " + one.at("text").dump();
-      if (one.contains("decoded") && tokenizer->decode(ids) != one["decoded"].get<std::string>()) {
-        check.problem = "other text for " + one["decoded"].dump();
-      }
-    } catch (const json::exception&) {
-      check.problem = "text and ids are missing";
-    }
-    out.push_back(check);
-  }
-  return out;
-}
-
-// Every tensor present and finite, and questions asked together find what they find alone.
-std::vector<hf::TensorCheck> check_own(const std::string& folder) {
-  const auto model = tiny::TinyModel::load(folder);
-  const Picture picture = make_picture(
-      at::arange(3 * 256 * 384, at::kLong).remainder(251).to(at::kByte).view({3, 256, 384}));
-  const at::Tensor frame = frame_of(picture, 384);
-  const std::vector<std::string> questions = {"What is the total?", "Who wrote this?"};
-  const auto together = model->look(picture, frame, questions);
-  hf::TensorCheck alike{"relevance alone and together", 0, 1e-3, ""};
-  for (size_t i = 0; i < questions.size(); ++i) {
-    const Map alone = model->look(picture, frame, questions[i]).relevance;
-    for (const Map* map : {&alone, &together[i].relevance}) require_finite(*map, "relevance");
-    for (size_t k = 0; k < alone.values.size(); ++k) {
-      const double difference = std::abs(alone.values[k] - together[i].relevance.values[k]);
-      alike.difference = std::max(alike.difference, difference);
-    }
-  }
-  return {{"weights", 0, 0, ""}, alike};
-}
-
-std::vector<hf::TensorCheck> checks(const Models& options) {
+std::vector<TensorCheck> checks(const Models& options) {
   auto need = [](const std::string& value, const char* flag) {
     if (value.empty()) throw Error(ErrorCode::bad_argument, std::string(flag) + " is missing");
   };
@@ -208,23 +154,23 @@ std::vector<hf::TensorCheck> checks(const Models& options) {
   if (!options.processor.empty()) {
     need(options.golden, "--golden");
     need(options.images, "--images");
-    return hf::check_processor(options.processor, options.golden, pictures_in(options.images));
+    return check_processor(options.processor, options.golden, pictures_in(options.images));
   }
   need(options.folder, "the checkpoint's folder");
-  if (tiny::holds_weights(options.folder)) {
+  if (holds_bundle(options.folder)) {
     if (!options.golden.empty())
       throw Error(ErrorCode::bad_argument, "--golden is for Hugging Face checkpoints");
-    return check_own(options.folder);
+    return check_bundle(options.folder);
   }
   if (!options.golden.empty()) {
-    return hf::check_golden_on(options.folder, options.golden, options.device);
+    return check_golden(options.folder, options.golden, options.device);
   }
-  return hf::self_test(options.folder, {options.device, ""});
+  return self_test(options.folder, {.device = options.device});
 }
 
 void check(const Models& options) {
   bool good = true;
-  for (const hf::TensorCheck& one : checks(options)) {
+  for (const TensorCheck& one : checks(options)) {
     good = good && one.ok();
     char line[64];
     std::snprintf(line, sizeof line, "%.3g (allowed %.3g)", one.difference, one.tolerance);
@@ -239,7 +185,7 @@ void check(const Models& options) {
 
 void init(const Models& options) {
   int64_t parameters =
-      hf::init_checkpoint(options.config, options.out, options.dtype, options.seed);
+      init_checkpoint(options.config, options.out, options.dtype, options.seed);
   std::cout << options.out << ": " << count_text(parameters) << " random parameters\n";
 }
 

@@ -12,18 +12,15 @@
 #include "arrcoc/error.h"
 #include "arrcoc/serve.h"
 #include "cli/cli.h"
-#include "serve/option_fields.h"
 
 namespace arrcoc::cli {
 
 namespace {
 
-using nlohmann::json;
-
 struct Serve {
   std::string config;
   bool show = false;
-  json flags = json::object();
+  std::vector<std::function<void(serving::Options&)>> flags;  // set what was given
 };
 
 // Configuration file, then environment, then flags.
@@ -38,7 +35,7 @@ serving::Options options_of(const Serve& args) {
     }
   }
   serving::apply_environment(options, [](const char* name) { return std::getenv(name); });
-  serving::apply_json(options, args.flags.dump());
+  for (const auto& set : args.flags) set(options);
   return options;
 }
 
@@ -100,11 +97,24 @@ void add_serve(CLI::App& app) {
   serving::Options defaults;
   serving::visit_fields(defaults, [&](const char* name, const char* help, auto& field) {
     using T = std::decay_t<decltype(field)>;
-    const std::string key = name;
-    std::string flag = "--" + key;
+    std::string flag = std::string("--") + name;
     std::replace(flag.begin(), flag.end(), '_', '-');
-    sub->add_option_function<T>(
-        flag, [args, key](const T& value) { args->flags[key] = value; }, help);
+    const auto set = [args, key = std::string(name)](const T& value) {
+      args->flags.push_back([key, value](serving::Options& options) {
+        serving::visit_fields(options, [&](const char* other, const char*, auto& target) {
+          if constexpr (std::is_same_v<std::decay_t<decltype(target)>, T>)
+            if (key == other) target = value;
+        });
+      });
+    };
+    if constexpr (NamedEnum<T>) {
+      sub->add_option_function<std::string>(
+          flag, [set](const std::string& value) { set(parse_enum<T>(value)); }, help);
+    } else if constexpr (std::is_same_v<T, std::optional<double>>) {
+      sub->add_option_function<double>(flag, set, help);
+    } else {
+      sub->add_option_function<T>(flag, set, help);
+    }
   });
   sub->callback([args] { serve(*args); });
 }

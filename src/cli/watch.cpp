@@ -5,8 +5,7 @@
 #include <iostream>
 
 #include "arrcoc/error.h"
-#include "models/tiny/tiny.h"
-#include "arrcoc/video.h"
+#include "arrcoc/media.h"
 
 namespace arrcoc::cli {
 
@@ -40,36 +39,37 @@ class Clock {
   std::chrono::steady_clock::duration sum_{};
 };
 
-// An answer from one frame's tokens.
-struct Reply {
+// An answer from one frame: what `arrcoc ask` says of it.
+struct FrameAnswer {
   int64_t frame = 0;
-  int tokens = 0;
-  tiny::Answer answer;
+  Answer answer;
 };
 
-ordered_json to_json(const Reply& reply) {
-  return {{"frame", reply.frame},
-          {"text", reply.answer.text},
-          {"confidence", rounded(reply.answer.confidence)},
-          {"tokens", reply.tokens}};
+ordered_json to_json(const FrameAnswer& reply) {
+  ordered_json out = {{"frame", reply.frame}};
+  out.update(arrcoc::to_json(reply.answer));
+  return out;
 }
 
-std::string to_text(const Reply& reply) {
-  return "answer     " + (reply.answer.text.empty() ? "(nothing)" : reply.answer.text) +
-         "  (frame " + std::to_string(reply.frame) + ", " + std::to_string(reply.tokens) +
-         " tokens, confidence " + std::to_string(rounded(reply.answer.confidence)) + ")";
+std::string to_text(const FrameAnswer& reply) {
+  const Answer& answer = reply.answer;
+  return "answer     " + (answer.text.empty() ? "(nothing)" : answer.text) +
+         (answer.unsure ? "  (unsure)" : "") + "  (frame " + std::to_string(reply.frame) + ", " +
+         std::to_string(answer.tokens) + " tokens, confidence " + fixed(answer.confidence, 2) + ")";
 }
 
 class Session {
  public:
   Session(const Watch& args, const WatchFlags& flags, const media::LoadOptions& load)
       : args_(args),
+        question_(parse_query(args.question)),
         options_(flags.pipeline()),
+        reading_(flags.reading()),
         on_canvas_(flags.canvas_given()),
         video_(Video::open(args.source, load)),
-        realizer_(timing(flags), media::dis_flow(), media::slic_segments()) {
-    if (args.answer != "none") model_ = tiny::installed();
-    registry<Scorer>().make(options_.coupling);  // weights are read now, not on the first frame
+        asker_(args.answer != "none" ? bundle() : bundle_for(options_)),
+        looker_(asker_.looker(options_)),
+        follower_(timing(flags), media::dis_flow(), media::slic_segments()) {
     if (!args.video.empty())
       writer_ = std::make_unique<media::VideoWriter>(args.video, video_.fps());
   }
@@ -89,11 +89,12 @@ class Session {
 
  private:
   filming::Options timing(const WatchFlags& flags) const {
-    filming::Options out = flags.timing();
-    out.interest = filming::interest_in(parse_query(args_.question));
-    if (args_.rate > 0) out.means.rate = std::min<double>(args_.rate, out.means.most);
+    filming::Options out =
+        flags.timing(asker_.bundle() ? asker_.bundle()->film : FilmConstants{});
+    out.interest = filming::interest_in(question_);
+    if (args_.rate > 0) out.allowance.rate = std::min<double>(args_.rate, out.allowance.most);
     if (args_.clip_budget > 0) {
-      out.means.total = args_.clip_budget;
+      out.allowance.total = args_.clip_budget;
       int64_t frames = video_.expected();
       if (args_.max_frames > 0)
         frames = frames > 0 ? std::min(frames, args_.max_frames) : args_.max_frames;
@@ -101,8 +102,8 @@ class Session {
         throw Error(ErrorCode::bad_argument,
                     "--clip-budget needs --max-frames here: " + args_.source +
                         " does not say how long it is; --rate works without");
-      out.means.rate =
-          std::min<double>(out.means.most, static_cast<double>(args_.clip_budget) / frames);
+      out.allowance.rate =
+          std::min<double>(out.allowance.most, static_cast<double>(args_.clip_budget) / frames);
     }
     return out;
   }
@@ -110,9 +111,9 @@ class Session {
   void take(const VideoFrame& frame) {
     ++frames_;
     allocating_.start();
-    Step step = frame.broken().empty() ? realized(frame) : realizer_.missing(frame.broken());
+    Step step = frame.broken().empty() ? followed(frame) : follower_.missing(frame.broken());
     allocating_.stop();
-    std::optional<Reply> reply;
+    std::optional<FrameAnswer> reply;
     if (!frame.broken().empty()) {
       ++broken_;
       why_ = frame.broken();
@@ -129,37 +130,29 @@ class Session {
     }
   }
 
-  Step realized(const VideoFrame& frame) {
-    const Geometry geometry = filming::geometry_of(frame.width(), frame.height(), options_);
-    return realizer_.step(frame.thumb(), geometry, [&] {
-      return filming::look_at(frame.picture(), args_.question, options_);
+  Step followed(const VideoFrame& frame) {
+    const Geometry geometry = geometry_of(frame.width(), frame.height(), options_);
+    return follower_.step(frame.thumb(), geometry, [&] {
+      return filming::look_at(*looker_, frame.picture(), question_);
     });
   }
 
   // A frame is kept when it is the most relevant so far; a later one wins a tie.
-  std::optional<Reply> answered(const VideoFrame& frame, const Step& step) {
-    if (!model_) return std::nullopt;
+  std::optional<FrameAnswer> answered(const VideoFrame& frame, const Step& step) {
+    if (args_.answer == "none") return std::nullopt;
     if (!best_ || step.strength >= best_->second.strength) best_.emplace(frame, step);
     const bool event = step.frame == 0 || step.cut;
     if (args_.answer != "events" || !event) return std::nullopt;
     return reply(frame, step.frame);
   }
 
-  // The frame is looked at once more in full and read with --budget tokens (180 without).
-  Reply reply(const VideoFrame& frame, int64_t number) const {
-    Options options = options_;
-    options.frame = policy(options.policy).frame;
-    options.canvas = on_canvas_ ? options.canvas : 0;
-    const Realization seen = realize(frame.picture(), args_.question, options);
-    if (seen.tokens.size() == 0)
-      throw Error(ErrorCode::unsupported, "the bundled model reads leaves, allocator '" +
-                                              options.allocator + "' gives none");
-    return {number, seen.allocation.tokens(),
-            model_->answer(seen.tokens, seen.allocation.geometry, seen.query.text)};
+  // The frame is asked as a picture by itself, with all that --budget allows.
+  FrameAnswer reply(const VideoFrame& frame, int64_t number) const {
+    return {number, asker_.ask(frame.picture(), args_.question, reading_)};
   }
 
   ordered_json line(const VideoFrame& frame, const Step& step,
-                    const std::optional<Reply>& reply) const {
+                    const std::optional<FrameAnswer>& reply) const {
     ordered_json out;
     out["frame"] = step.frame;
     out["tokens"] = step.tokens;
@@ -174,13 +167,13 @@ class Session {
                              ? shown_scale_
                              : static_cast<double>(frame.width()) / a.geometry.width;
     shown_scale_ = scale;
-    out["leaves"] = allocating::leaves_json(a, scale);
+    out["leaves"] = leaves_json(a, scale);
     if (reply) out["answer"] = to_json(*reply);
     if (!step.notes.empty()) out["notes"] = step.notes;
     return out;
   }
 
-  void say(const Step& step, const std::optional<Reply>& reply) const {
+  void say(const Step& step, const std::optional<FrameAnswer>& reply) const {
     for (const std::string& note : step.notes)
       std::cout << "frame " << step.frame << "  note: " << note << "\n";
     if (step.cut) std::cout << "frame " << step.frame << "  cut\n";
@@ -188,7 +181,7 @@ class Session {
   }
 
   void finish() {
-    std::optional<Reply> last;
+    std::optional<FrameAnswer> last;
     if (args_.answer == "end" && best_) last = reply(best_->first, best_->second.frame);
     if (writer_) writer_->finish();
     if (!args_.timeline.empty()) media::write_png(args_.timeline, timeline_.draw());
@@ -202,9 +195,9 @@ class Session {
     const auto n = static_cast<double>(frames_);
     std::cout << args_.source << "\nquestion   " << args_.question << "\nframes     " << frames_
               << (broken_ > 0 ? ", " + std::to_string(broken_) + " of them broken" : "") << ", "
-              << cuts_ << (cuts_ == 1 ? " cut" : " cuts") << "\ntokens     " << realizer_.spent()
-              << " in all, " << rounded(static_cast<double>(realizer_.spent()) / n)
-              << " a frame\nlooks      " << realizer_.close_looks() << " close ones\ntime       "
+              << cuts_ << (cuts_ == 1 ? " cut" : " cuts") << "\ntokens     " << follower_.spent()
+              << " in all, " << rounded(static_cast<double>(follower_.spent()) / n)
+              << " a frame\nlooks      " << follower_.close_looks() << " close ones\ntime       "
               << rounded(decoding_.milliseconds() / n) << " ms decoding, "
               << rounded(allocating_.milliseconds() / n) << " ms allocating a frame\n";
     if (last) std::cout << to_text(*last) << "\n";
@@ -212,11 +205,14 @@ class Session {
   }
 
   const Watch& args_;
-  Options options_;
+  Query question_;
+  AskOptions options_;  // of following
+  AskOptions reading_;  // of answers
   bool on_canvas_;
   Video video_;
-  filming::Realizer realizer_;
-  std::shared_ptr<const tiny::TinyModel> model_;
+  Asker asker_;
+  std::shared_ptr<const Looker> looker_;
+  filming::Follower follower_;
   std::unique_ptr<media::VideoWriter> writer_;
   media::Timeline timeline_;
   std::optional<std::pair<VideoFrame, Step>> best_;

@@ -11,12 +11,15 @@ void add_watch(CLI::App& app);
 class WatchFlags {
  public:
   explicit WatchFlags(CLI::App& app);
-  // What a close look runs. Without flags: the realizer on frames of 416 pixels, tokens on a canvas
+  // What a close look runs. Without flags: the network on frames of 416 pixels, tokens on a canvas
   // of 1024.
-  Options pipeline() const;
+  AskOptions pipeline() const;
+  // What an answer is read with: the options of `arrcoc ask` with the same flags.
+  AskOptions reading() const;
   // True when the user named a canvas: leaves are then told in its pixels.
   bool canvas_given() const;
-  filming::Options timing() const;
+  // The bundle's constants with the flags over them.
+  filming::Options timing(const FilmConstants& constants) const;
 
  private:
   OptionFlags options_;

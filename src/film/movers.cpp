@@ -1,11 +1,10 @@
 // Things that move, as wholes: their moving edges are joined and filled, and their shape says
 // whether they can be what the question names.
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <string_view>
 
 #include "arrcoc/film.h"
+#include "base/words.h"
 
 namespace arrcoc::filming {
 
@@ -15,25 +14,11 @@ constexpr float kMoves = 0.15F;  // mean motion of a cell that moves
 constexpr int kSmallest = 3;     // cells; less is a flicker
 constexpr float kInside = 0.6F;  // a mover's still parts, against its moving ones
 
-constexpr std::array<std::string_view, 27> kPeople = {
-    "person", "people", "man",      "men",        "woman",       "women",   "boy",
-    "girl",   "child",  "children", "pedestrian", "pedestrians", "walker",  "runner",
-    "who",    "player", "dancer",   "he",         "she",         "someone", "somebody",
-    "guy",    "lady",   "human",    "skater",     "worker",      "cyclist"};
-constexpr std::array<std::string_view, 14> kVehicles = {
-    "car",      "cars", "bus",   "truck", "van",  "train", "vehicle",
-    "vehicles", "taxi", "lorry", "tram",  "boat", "ship",  "plane"};
-constexpr std::array<std::string_view, 24> kMoving = {
-    "moving",  "moves", "move",    "crossing", "crosses", "cross",  "walking", "walks",
-    "running", "runs",  "riding",  "rides",    "driving", "drives", "flying",  "flies",
-    "jumping", "jumps", "passing", "passes",   "coming",  "going",  "follow",  "track"};
-
-template <size_t N>
-bool names(const Query& query, const std::array<std::string_view, N>& words) {
-  return std::any_of(query.words.begin(), query.words.end(), [&](const std::string& word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-  });
-}
+// data/words/film.txt
+struct Tables {
+  WordFile file = word_file("film");
+  WordSet people = file.set("people"), vehicles = file.set("vehicles"), moving = file.set("moving");
+};
 
 // 1 for a shape that fits, down to 0.25. Upright things are at least 1.4 times as high as wide.
 float fit(const Interest& interest, float width, float height) {
@@ -86,9 +71,10 @@ Mover gather(const Map& motion, int start, std::vector<char>& open) {
 
 Interest interest_in(const Query& query) {
   Interest out;
-  const bool people = names(query, kPeople), vehicles = names(query, kVehicles);
+  const Tables& t = read_once<Tables>();
+  const bool people = has_any(query.words, t.people), vehicles = has_any(query.words, t.vehicles);
   if (people != vehicles) out.upright = people ? 1.0F : -1.0F;
-  if (people || vehicles || names(query, kMoving)) {
+  if (people || vehicles || has_any(query.words, t.moving)) {
     out.moving = true;
     out.rest = 0.5F;
   }

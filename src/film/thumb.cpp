@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kThumb = 160;
 
-// Means of k x k samples, of k >= 4 every other row: thumbs are for motion and cuts, and decoding
+// Allowance of k x k samples, of k >= 4 every other row: thumbs are for motion and cuts, and decoding
 // is what their cost is measured by. `kStep` samples lie between horizontal neighbours (1 planar, 3
 // interleaved). Rows are summed first: that loop runs over memory in order.
 template <int kStep>

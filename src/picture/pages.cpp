@@ -1,4 +1,4 @@
-#include "picture/pages.h"
+#include "arrcoc/picture.h"
 
 #include <ATen/ATen.h>
 #include <sys/mman.h>

@@ -10,7 +10,6 @@
 #include "arrcoc/error.h"
 #include "base/clones.h"
 #include "picture/area.h"
-#include "picture/pages.h"
 
 namespace arrcoc {
 

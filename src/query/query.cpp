@@ -5,221 +5,73 @@
 #include <cmath>
 #include <initializer_list>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "arrcoc/error.h"
-#include "query/query_text.h"
+#include "base/text.h"
+#include "base/words.h"
 
 namespace arrcoc {
 namespace {
 
 using Words = std::vector<std::string>;
-using WordSet = std::unordered_set<std::string>;
+using KindOfWord = std::unordered_map<std::string_view, AnswerKind>;
 
-// Articles, auxiliaries, question words, pronouns and prepositions: never looked for on the page.
-const WordSet& stop_words() {
-  static const WordSet set = {
-      "a",     "an",    "the",    "is",   "are",   "was",    "were", "be",    "been",  "being",
-      "am",    "do",    "does",   "did",  "has",   "have",   "had",  "can",   "could", "will",
-      "would", "shall", "should", "may",  "might", "must",   "what", "which", "who",   "whom",
-      "whose", "when",  "where",  "why",  "how",   "this",   "that", "these", "those", "there",
-      "here",  "it",    "its",    "i",    "you",   "your",   "we",   "our",   "they",  "their",
-      "them",  "he",    "his",    "she",  "her",   "him",    "me",   "my",    "of",    "in",
-      "on",    "at",    "to",     "for",  "from",  "by",     "with", "as",    "into",  "and",
-      "or",    "if",    "than",   "then", "so",    "please", "many", "much",  "about", "also",
-      "upon",  "per",   "any",    "some", "such"};
-  return set;
+// In the order of AnswerKind: its name, and how much it says about where to look.
+constexpr std::pair<const char*, double> kKinds[] = {
+    {"any", 0},       {"money", 0.3},   {"date", 0.3},   {"time", 0.3},
+    {"number", 0.15}, {"percent", 0.3}, {"name", 0.15},  {"phone", 0.3},
+    {"place", 0.15},  {"text", 0},      {"colour", 0.15}};
+
+// Word -> kind, from the sections "<prefix> <kind>".
+KindOfWord read_kinds(const WordFile& file, const std::string& prefix,
+                      std::initializer_list<AnswerKind> kinds) {
+  KindOfWord out;
+  for (const AnswerKind kind : kinds)
+    for (const std::string_view word : file.list(prefix + " " + to_string(kind)))
+      out.emplace(word, kind);
+  return out;
 }
 
-// Words that name the picture or the act of asking: they say nothing about where to look.
-const WordSet& generic_words() {
-  static const WordSet set = {
-      "picture",   "image",    "photo",       "photograph", "scene",     "page",       "document",
-      "shown",     "show",     "shows",       "showing",    "see",       "seen",       "look",
-      "looking",   "given",    "mentioned",   "written",    "printed",   "depicted",   "displayed",
-      "visible",   "describe", "explain",     "summarize",  "summarise", "tell",       "find",
-      "list",      "thing",    "things",      "something",  "anything",  "everything", "stuff",
-      "happening", "going",    "doing",       "content",    "contents",  "detail",     "details",
-      "detailed",  "present",  "object",      "objects",    "provide",   "give",       "overview",
-      "caption",   "summary",  "description", "identify",   "caption",   "all",        "view"};
-  return set;
-}
-
-struct KindWord {
-  const char* word;
-  AnswerKind kind;
+// data/words/question.txt; what each section is for stands there.
+struct Tables {
+  WordFile file = word_file("question");
+  WordSet stop = file.set("stop"), generic = file.set("generic");
+  KindOfWord nouns = read_kinds(file, "kind",
+                                {AnswerKind::money, AnswerKind::date, AnswerKind::time,
+                                 AnswerKind::number, AnswerKind::percent, AnswerKind::name,
+                                 AnswerKind::phone, AnswerKind::place, AnswerKind::text});
+  KindOfWord question_words = read_kinds(
+      file, "asks",
+      {AnswerKind::date, AnswerKind::place, AnswerKind::name, AnswerKind::text, AnswerKind::any});
+  WordSet how_number = file.set("how number"), how_process = file.set("how process");
+  WordSet percent = file.set("percent"), colour = file.set("colour");
+  WordSet colour_noun = file.set("colour noun"), meaning = file.set("meaning");
+  WordSet label_verb = file.set("label verb"), label_auxiliary = file.set("label auxiliary");
+  WordSet label_noun = file.set("label noun"), weak_noun = file.set("weak noun");
+  WordSet yes_or_no = file.set("yes or no"), comparing = file.set("comparing");
+  WordSet counting = file.set("counting"), superlative = file.set("superlative");
+  WordSet joint = file.set("joint"), describing = file.set("describing");
 };
 
-// The noun asked for -> the kind of answer. The first one in the question decides.
-constexpr KindWord kKindWords[] = {
-    {"amount", AnswerKind::money},
-    {"price", AnswerKind::money},
-    {"cost", AnswerKind::money},
-    {"costs", AnswerKind::money},
-    {"fee", AnswerKind::money},
-    {"fees", AnswerKind::money},
-    {"balance", AnswerKind::money},
-    {"subtotal", AnswerKind::money},
-    {"tax", AnswerKind::money},
-    {"gst", AnswerKind::money},
-    {"vat", AnswerKind::money},
-    {"salary", AnswerKind::money},
-    {"payment", AnswerKind::money},
-    {"paid", AnswerKind::money},
-    {"cash", AnswerKind::money},
-    {"discount", AnswerKind::money},
-    {"revenue", AnswerKind::money},
-    {"expense", AnswerKind::money},
-    {"expenses", AnswerKind::money},
-    {"budget", AnswerKind::money},
-    {"charge", AnswerKind::money},
-    {"charges", AnswerKind::money},
-    {"dollars", AnswerKind::money},
-    {"dollar", AnswerKind::money},
-    {"money", AnswerKind::money},
-    {"sum", AnswerKind::money},
-    {"$", AnswerKind::money},
-    {"date", AnswerKind::date},
-    {"dated", AnswerKind::date},
-    {"day", AnswerKind::date},
-    {"year", AnswerKind::date},
-    {"month", AnswerKind::date},
-    {"deadline", AnswerKind::date},
-    {"birthday", AnswerKind::date},
-    {"time", AnswerKind::time},
-    {"hour", AnswerKind::time},
-    {"o'clock", AnswerKind::time},
-    {"percent", AnswerKind::percent},
-    {"percentage", AnswerKind::percent},
-    {"%", AnswerKind::percent},
-    {"share", AnswerKind::percent},
-    {"proportion", AnswerKind::percent},
-    {"phone", AnswerKind::phone},
-    {"telephone", AnswerKind::phone},
-    {"tel", AnswerKind::phone},
-    {"mobile", AnswerKind::phone},
-    {"fax", AnswerKind::phone},
-    {"telefax", AnswerKind::phone},
-    {"number", AnswerKind::number},
-    {"no", AnswerKind::number},
-    {"num", AnswerKind::number},
-    {"#", AnswerKind::number},
-    {"count", AnswerKind::number},
-    {"value", AnswerKind::number},
-    {"quantity", AnswerKind::number},
-    {"qty", AnswerKind::number},
-    {"height", AnswerKind::number},
-    {"weight", AnswerKind::number},
-    {"width", AnswerKind::number},
-    {"length", AnswerKind::number},
-    {"depth", AnswerKind::number},
-    {"size", AnswerKind::number},
-    {"age", AnswerKind::number},
-    {"level", AnswerKind::number},
-    {"score", AnswerKind::number},
-    {"mean", AnswerKind::number},
-    {"average", AnswerKind::number},
-    {"median", AnswerKind::number},
-    {"ratio", AnswerKind::number},
-    {"rate", AnswerKind::number},
-    {"temperature", AnswerKind::number},
-    {"population", AnswerKind::number},
-    {"id", AnswerKind::number},
-    {"code", AnswerKind::number},
-    {"zip", AnswerKind::number},
-    {"maximum", AnswerKind::number},
-    {"minimum", AnswerKind::number},
-    {"highest", AnswerKind::number},
-    {"lowest", AnswerKind::number},
-    {"name", AnswerKind::name},
-    {"names", AnswerKind::name},
-    {"company", AnswerKind::name},
-    {"vendor", AnswerKind::name},
-    {"store", AnswerKind::name},
-    {"shop", AnswerKind::name},
-    {"merchant", AnswerKind::name},
-    {"seller", AnswerKind::name},
-    {"supplier", AnswerKind::name},
-    {"restaurant", AnswerKind::name},
-    {"author", AnswerKind::name},
-    {"sender", AnswerKind::name},
-    {"recipient", AnswerKind::name},
-    {"signature", AnswerKind::name},
-    {"signed", AnswerKind::name},
-    {"person", AnswerKind::name},
-    {"brand", AnswerKind::name},
-    {"organization", AnswerKind::name},
-    {"organisation", AnswerKind::name},
-    {"agency", AnswerKind::name},
-    {"university", AnswerKind::name},
-    {"president", AnswerKind::name},
-    {"director", AnswerKind::name},
-    {"manager", AnswerKind::name},
-    {"chairman", AnswerKind::name},
-    {"address", AnswerKind::place},
-    {"city", AnswerKind::place},
-    {"country", AnswerKind::place},
-    {"state", AnswerKind::place},
-    {"location", AnswerKind::place},
-    {"place", AnswerKind::place},
-    {"street", AnswerKind::place},
-    {"venue", AnswerKind::place},
-    {"region", AnswerKind::place},
-    {"town", AnswerKind::place},
-    {"title", AnswerKind::text},
-    {"heading", AnswerKind::text},
-    {"subject", AnswerKind::text},
-    {"text", AnswerKind::text},
-    {"word", AnswerKind::text},
-    {"words", AnswerKind::text},
-    {"label", AnswerKind::text},
-    {"caption", AnswerKind::text},
-    {"sign", AnswerKind::text},
-    {"represent", AnswerKind::text},
-    {"represents", AnswerKind::text},
-    {"represented", AnswerKind::text},
-    {"indicate", AnswerKind::text},
-    {"indicates", AnswerKind::text},
-    {"purpose", AnswerKind::text},
-    {"designation", AnswerKind::text},
-    {"category", AnswerKind::text},
-    {"type", AnswerKind::text},
-};
-
-const std::unordered_map<std::string, AnswerKind>& kind_words() {
-  static const std::unordered_map<std::string, AnswerKind> table = [] {
-    std::unordered_map<std::string, AnswerKind> out;
-    for (const KindWord& entry : kKindWords) out.emplace(entry.word, entry.kind);
-    return out;
-  }();
-  return table;
-}
-
-bool is_any_of(const std::string& word, std::initializer_list<const char*> list) {
-  return std::any_of(list.begin(), list.end(), [&](const char* other) { return word == other; });
-}
-
-bool has_any(const Words& words, std::initializer_list<const char*> list) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](const std::string& word) { return is_any_of(word, list); });
-}
+const Tables& tables() { return read_once<Tables>(); }
 
 const std::string& word_at(const Words& words, size_t index) {
   static const std::string none;
   return index < words.size() ? words[index] : none;
 }
 
-bool is_wh(const std::string& word) {
-  return is_any_of(word, {"what", "which", "who", "whom", "whose", "when", "where", "how", "why"});
+// The kind of a noun by itself.
+AnswerKind kind_of_word(const std::string& word) {
+  const auto known = tables().nouns.find(word);
+  return known == tables().nouns.end() ? AnswerKind::any : known->second;
 }
 
 // "total" is money on a bill, but a count in "total number of ...".
 AnswerKind kind_of_total(const Words& words, size_t index) {
   for (size_t next = index + 1; next < words.size(); ++next) {
-    if (stop_words().count(words[next]) != 0) continue;
-    const auto known = kind_words().find(words[next]);
-    if (known == kind_words().end()) continue;
-    return known->second == AnswerKind::number ? AnswerKind::number : AnswerKind::money;
+    const AnswerKind kind = kind_of_word(words[next]);
+    if (kind == AnswerKind::any || tables().stop.contains(words[next])) continue;
+    return kind == AnswerKind::number ? AnswerKind::number : AnswerKind::money;
   }
   return AnswerKind::money;
 }
@@ -227,209 +79,116 @@ AnswerKind kind_of_total(const Words& words, size_t index) {
 AnswerKind kind_of_noun(const Words& words, size_t index) {
   const std::string& word = words[index];
   if (word == "total" || word == "totals") return kind_of_total(words, index);
-  const auto known = kind_words().find(word);
-  if (known == kind_words().end()) return AnswerKind::any;
   // "phone number", "invoice date", "percentage value": the more telling of two nouns in a row.
-  const auto next = kind_words().find(word_at(words, index + 1));
-  if (next != kind_words().end() && known->second == AnswerKind::number &&
-      next->second != AnswerKind::text) {
-    return next->second;
-  }
-  if (known->second == AnswerKind::name && next != kind_words().end()) return next->second;
-  return known->second;
+  const AnswerKind kind = kind_of_word(word), next = kind_of_word(word_at(words, index + 1));
+  if (next == AnswerKind::any) return kind;
+  const bool gives_way =
+      kind == AnswerKind::name || (kind == AnswerKind::number && next != AnswerKind::text);
+  return gives_way ? next : kind;
 }
 
-// The kind that the question word itself decides; `any` when it leaves the choice to the nouns.
-AnswerKind kind_of_wh(const Words& words, size_t index) {
-  const std::string& wh = words[index];
+// The kind that the question word at `index` decides; `any` when it leaves the choice to the nouns.
+AnswerKind kind_of_question_word(const Words& words, size_t index) {
+  const Tables& t = tables();
+  const AnswerKind alone = t.question_words.at(words[index]);
+  if (alone != AnswerKind::any) return alone;
   const std::string& next = word_at(words, index + 1);
-  if (wh == "when") return AnswerKind::date;
-  if (wh == "where") return AnswerKind::place;
-  if (wh == "who" || wh == "whom" || wh == "whose") return AnswerKind::name;
-  if (wh == "how") {
-    if (next == "much") {
-      return has_any(words, {"percent", "percentage", "%"}) ? AnswerKind::percent
-                                                            : AnswerKind::money;
-    }
-    if (is_any_of(next, {"many", "long", "tall", "old", "far", "high", "wide", "heavy", "big",
-                         "large", "deep", "fast", "often"})) {
-      return AnswerKind::number;
-    }
-    return AnswerKind::any;
+  if (words[index] == "how") {
+    if (next == "much") return has_any(words, t.percent) ? AnswerKind::percent : AnswerKind::money;
+    return t.how_number.contains(next) ? AnswerKind::number : AnswerKind::any;
   }
-  if (wh == "why") return AnswerKind::text;
-  if (is_any_of(next, {"color", "colour", "colors", "colours"})) return AnswerKind::colour;
-  if (next.empty() || stop_words().count(next) != 0) return AnswerKind::any;
+  if (t.colour_noun.contains(next)) return AnswerKind::colour;
+  if (next.empty() || t.stop.contains(next)) return AnswerKind::any;
   const AnswerKind noun = kind_of_noun(words, index + 1);
   if (noun != AnswerKind::any) {
     // "what age group", "which price category": the head noun comes last.
-    const std::string& after = word_at(words, index + 2);
-    if (is_any_of(after, {"group", "category", "range", "type", "class"})) return AnswerKind::text;
-    return noun;
+    return t.label_noun.contains(word_at(words, index + 2)) ? AnswerKind::text : noun;
   }
   // "which side ...", "what treatment date ...": an unknown noun is a label, unless it qualifies
   // a known one.
   const AnswerKind head = index + 2 < words.size() ? kind_of_noun(words, index + 2) : noun;
-  return head != AnswerKind::any && head != AnswerKind::text ? head : AnswerKind::text;
+  return head != AnswerKind::any ? head : AnswerKind::text;
 }
 
-AnswerKind answer_kind(const Words& words) {
-  if (has_any(words, {"color", "colour"}) &&
-      !has_any(words, {"represent", "represents", "indicate", "indicates", "mean", "means"})) {
-    for (size_t i = 0; i + 1 < words.size(); ++i) {
-      if (is_any_of(words[i], {"color", "colour"}) && i < 5) return AnswerKind::colour;
-    }
-  }
-  const auto wh = std::find_if(words.begin(), words.end(), is_wh);
-  const size_t start = wh == words.end() ? 0 : static_cast<size_t>(wh - words.begin());
-  if (wh != words.end()) {
-    const AnswerKind kind = kind_of_wh(words, start);
-    if (kind != AnswerKind::any) return kind;
-    // "what does the blue line represent": a label, whatever other nouns say.
-    if (has_any(words, {"represent", "represents", "represented", "indicate", "indicates"}) &&
-        is_any_of(word_at(words, start + 1), {"do", "does", "did"})) {
-      return AnswerKind::text;
-    }
-  } else if (!words.empty() &&
-             is_any_of(words.front(), {"is", "are", "was", "were", "do", "does", "did", "has",
-                                       "have", "can", "could", "will", "should"})) {
-    return AnswerKind::any;  // yes or no
-  }
+// The first noun decides, except that "highest" or "value" give way to percent or money right
+// behind them ("the value ... in percent").
+AnswerKind kind_of_nouns(const Words& words, size_t start) {
   AnswerKind first = AnswerKind::any;
   for (size_t i = start; i < words.size(); ++i) {
     const AnswerKind kind = kind_of_noun(words, i);
     if (kind == AnswerKind::any) continue;
-    // "the value ... in percent" and "the date and number": the first noun decides, except that
-    // "highest" or "value" give way to something more telling right behind them.
-    if (first == AnswerKind::any) {
-      first = kind;
-      if (!is_any_of(words[i], {"highest", "lowest", "maximum", "minimum", "value"})) break;
-    } else {
-      if (kind == AnswerKind::percent || kind == AnswerKind::money) first = kind;
-      break;
-    }
+    if (first != AnswerKind::any)
+      return kind == AnswerKind::percent || kind == AnswerKind::money ? kind : first;
+    first = kind;
+    if (!tables().weak_noun.contains(words[i])) break;
   }
   return first;
 }
 
+AnswerKind answer_kind(const Words& words) {
+  const Tables& t = tables();
+  if (!has_any(words, t.meaning))
+    for (size_t i = 0; i < 5 && i + 1 < words.size(); ++i)
+      if (t.colour.contains(words[i])) return AnswerKind::colour;
+  const auto found = std::find_if(words.begin(), words.end(), [&](const std::string& word) {
+    return t.question_words.contains(word);
+  });
+  if (found == words.end()) {
+    if (!words.empty() && t.yes_or_no.contains(words.front())) return AnswerKind::any;
+    return kind_of_nouns(words, 0);
+  }
+  const auto start = static_cast<size_t>(found - words.begin());
+  const AnswerKind kind = kind_of_question_word(words, start);
+  if (kind != AnswerKind::any) return kind;
+  // "what does the blue line represent": a label, whatever other nouns say.
+  if (has_any(words, t.label_verb) && t.label_auxiliary.contains(word_at(words, start + 1)))
+    return AnswerKind::text;
+  return kind_of_nouns(words, start);
+}
+
 // 0 simple, 1 medium, 2 and more complex.
 int complexity_points(const Words& words, const std::string& text) {
-  int points = 0;
-  if (words.size() >= 13) ++points;
-  if (words.size() >= 20) ++points;
-  if (has_any(words, {"compare",   "compared",     "comparison", "difference", "differ",
-                      "versus",    "vs",           "than",       "between",    "sum",
-                      "ratio",     "why",          "explain",    "describe",   "summarize",
-                      "summarise", "relationship", "trend",      "list",       "caption"})) {
-    points += 2;
-  }
+  const Tables& t = tables();
+  int points = (words.size() >= 13) + (words.size() >= 20);
+  if (has_any(words, t.comparing)) points += 2;
   for (size_t i = 0; i + 1 < words.size(); ++i) {
-    if (words[i] == "how" && words[i + 1] == "many") points += 2;
-    if (words[i] == "how" && is_any_of(words[i + 1], {"does", "do", "did", "is", "are", "can"}))
-      points += 1;
+    if (words[i] != "how") continue;
+    if (words[i + 1] == "many") points += 2;
+    if (t.how_process.contains(words[i + 1])) ++points;
   }
-  if (has_any(words, {"count", "all", "each", "every", "both"})) ++points;
-  if (has_any(words, {"highest", "lowest", "largest", "smallest", "biggest", "most", "least",
-                      "more", "less", "fewest", "maximum", "minimum", "longest", "shortest", "peak",
-                      "second", "third", "average"})) {
-    ++points;
-  }
+  points += has_any(words, t.counting);
+  points += has_any(words, t.superlative);
   // Several constraints: "... of A in B for C who D".
-  const auto joints = std::count_if(words.begin(), words.end(), [](const std::string& word) {
-    return is_any_of(word, {"in", "for", "of", "who", "with", "that", "where", "on", "from", "and",
-                            "or", "if", "when", "by"});
-  });
-  if (joints >= 3) ++points;
-  if (std::count(text.begin(), text.end(), '?') > 1 && text.find("??") == std::string::npos)
-    ++points;
+  const auto joints = std::count_if(words.begin(), words.end(),
+                                    [&](const auto& word) { return t.joint.contains(word); });
+  points += joints >= 3;
+  points += std::count(text.begin(), text.end(), '?') > 1 && text.find("??") == std::string::npos;
   return points;
 }
 
-// 1 - 0.6^n grows with the n words that say where to look; kinds with a look of their own, numbers
-// and quoted labels add to it; asking for a description halves it.
+// 1 - 0.6^n grows with the n words that say where to look; kinds whose answers have a shape of
+// their own, numbers and quoted labels add to it; asking for a description halves it.
 float specificity_of(const Query& query) {
   int telling = 0;
   bool number = false;
   for (const std::string& word : query.content) {
-    if (generic_words().count(word) == 0) ++telling;
-    number = number ||
-             std::any_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
+    telling += !tables().generic.contains(word);
+    number = number || std::any_of(word.begin(), word.end(), text::is_digit);
   }
-  double value = 1.0 - std::pow(0.6, telling);
-  switch (query.answer) {
-    case AnswerKind::money:
-    case AnswerKind::date:
-    case AnswerKind::time:
-    case AnswerKind::percent:
-    case AnswerKind::phone:
-      value += 0.3;
-      break;
-    case AnswerKind::number:
-    case AnswerKind::name:
-    case AnswerKind::place:
-    case AnswerKind::colour:
-      value += 0.15;
-      break;
-    case AnswerKind::any:
-    case AnswerKind::text:
-      break;
-  }
+  double value = 1.0 - std::pow(0.6, telling) + kKinds[static_cast<size_t>(query.answer)].second;
   if (number) value += 0.1;
   if (std::count(query.text.begin(), query.text.end(), '"') >= 2) value += 0.1;
-  if (has_any(query.words, {"describe", "explain", "summarize", "summarise", "overview", "summary",
-                            "caption"})) {
-    value *= 0.5;
-  }
+  if (has_any(query.words, tables().describing)) value *= 0.5;
   return static_cast<float>(std::min(1.0, value));
-}
-
-std::string_view trim(std::string_view text) {
-  const auto space = " \t\r\n\v\f";
-  const size_t first = text.find_first_not_of(space);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(space) - first + 1);
 }
 
 }  // namespace
 
-const char* to_string(AnswerKind kind) {
-  switch (kind) {
-    case AnswerKind::any:
-      return "any";
-    case AnswerKind::money:
-      return "money";
-    case AnswerKind::date:
-      return "date";
-    case AnswerKind::time:
-      return "time";
-    case AnswerKind::number:
-      return "number";
-    case AnswerKind::percent:
-      return "percent";
-    case AnswerKind::name:
-      return "name";
-    case AnswerKind::phone:
-      return "phone";
-    case AnswerKind::place:
-      return "place";
-    case AnswerKind::text:
-      return "text";
-    case AnswerKind::colour:
-      return "colour";
-  }
-  return "any";
-}
+const char* to_string(AnswerKind kind) { return kKinds[static_cast<size_t>(kind)].first; }
 
 const char* to_string(Complexity complexity) {
-  switch (complexity) {
-    case Complexity::simple:
-      return "simple";
-    case Complexity::medium:
-      return "medium";
-    case Complexity::complex:
-      return "complex";
-  }
-  return "simple";
+  constexpr const char* kNames[] = {"simple", "medium", "complex"};
+  return kNames[static_cast<size_t>(complexity)];
 }
 
 Query parse_query(std::string_view text) {
@@ -438,7 +197,7 @@ Query parse_query(std::string_view text) {
                                           " bytes; at most " + std::to_string(kMaxQuestionBytes) +
                                           " are allowed");
   }
-  const std::string_view trimmed = trim(text);
+  const std::string_view trimmed = text::strip(text, " \t\r\n\v\f");
   if (trimmed.empty()) {
     throw Error(ErrorCode::bad_argument, "the question is empty: ask something about the picture");
   }
@@ -451,20 +210,18 @@ Query parse_query(std::string_view text) {
   query.text = std::string(trimmed);
   query.words = text::split_words(trimmed);
   for (const std::string& word : query.words) {
-    if (stop_words().count(word) == 0) query.content.push_back(word);
+    if (!tables().stop.contains(word)) query.content.push_back(word);
   }
   query.answer = answer_kind(query.words);
   if (query.answer == AnswerKind::any) {
     // A row of numbers, one left out: another number is wanted.
-    const auto numbers = std::count_if(query.words.begin(), query.words.end(), [](const auto& w) {
-      return w.front() >= '0' && w.front() <= '9';
-    });
+    const auto numbers =
+        std::count_if(query.words.begin(), query.words.end(),
+                      [](const auto& word) { return text::is_digit(word.front()); });
     if (numbers >= 3) query.answer = AnswerKind::number;
   }
   const int points = complexity_points(query.words, query.text);
-  query.complexity = points == 0   ? Complexity::simple
-                     : points == 1 ? Complexity::medium
-                                   : Complexity::complex;
+  query.complexity = static_cast<Complexity>(std::min(points, 2));
   query.specificity = specificity_of(query);
   return query;
 }

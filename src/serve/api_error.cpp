@@ -2,7 +2,7 @@
 
 #include <new>
 
-#include "serve/json.h"
+#include "base/json.h"
 
 namespace arrcoc::serving {
 

@@ -5,12 +5,12 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <optional>
 #include <thread>
 
 #include "arrcoc/error.h"
 #include "arrcoc/media.h"
-#include "ask/plan.h"
+#include "base/json.h"
+#include "base/stopwatch.h"
 #include "serve/api_error.h"
 #include "serve/encoding.h"
 
@@ -18,35 +18,26 @@ namespace arrcoc::serving {
 
 namespace {
 
-constexpr int kFixedTokens = 180;  // when the realizer fails
-constexpr int kSmallestPass = 16;  // fewer tokens than this are not worth a pass
-
 int worker_count(int wanted) {
   return wanted > 0 ? wanted : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
+// Whatever the answer depends on. The running job keeps its pictures, so their addresses are names.
 std::string key_of(const Question& q) {
-  const std::string gap(1, '\0');
-  return q.picture->key + q.policy + gap + q.budget + gap + std::to_string(q.sharers) + gap +
-         std::to_string(q.passes) + (q.answer ? "a" : "l") + q.allocator + gap +
-         std::to_string(q.token_pixels) + gap + q.text;
+  const AskOptions& o = q.options;
+  json key = {q.wanted, o.policy, o.budget, o.passes.passes, o.passes.total_budget};
+  for (const SeenRef& picture : q.pictures)
+    key.push_back(reinterpret_cast<uintptr_t>(picture.get()));
+  key.push_back({o.generate.max_new_tokens, o.generate.temperature.value_or(-1),
+                 o.generate.top_p.value_or(-1), o.generate.seed});
+  for (const Turn& turn : o.before) key.push_back({turn.role, turn.text, turn.pictures});
+  key.push_back(q.text);
+  return key.dump(-1, ' ', false, json::error_handler_t::ignore);
 }
 
-// Half of what is left goes to each pass but the last.
-int tokens_of_pass(int left, size_t done, int passes) {
-  const bool last = done + 1 >= static_cast<size_t>(passes) || left < 2 * kSmallestPass;
-  return last ? left : left / 2;
-}
-
-// The map comes from the bundled network, whose page features are remembered.
-bool of_network(const arrcoc::Options& options) {
-  return options.coupling == "realizer" && options.providers.empty();
-}
-
-esper::Rules rules_of(const Question& q) {
-  esper::Rules rules;
-  rules.passes = q.passes;
-  return rules;
+// Only a single look at a single picture streams: everybody else may still change their mind.
+bool streams(const Job& job) {
+  return job.question().options.passes.passes == 1 && job.readings().size() == 1;
 }
 
 }  // namespace
@@ -57,15 +48,45 @@ void limit_math_threads() {
   if (auto set = reinterpret_cast<Set>(::dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))) set(1);
 }
 
-Engine::Engine(const Options& options, Metrics& metrics,
-               std::shared_ptr<const answering::Answerer> answerer)
+// The readings of several jobs as one list; text goes on to those who wait.
+class Engine::BatchSink : public Sink {
+ public:
+  explicit BatchSink(const std::vector<JobRef>& batch) {
+    for (const JobRef& job : batch) {
+      job->restart();  // after an attempt that failed
+      for (const Reading& reading : job->readings_) {
+        readings.push_back(reading);
+        owners_.push_back(job.get());
+      }
+    }
+    replies_.resize(readings.size());
+  }
+  bool text(size_t i, std::string_view piece) override {
+    Job& job = *owners_[i];
+    if (streams(job)) job.add(piece);
+    return job.listeners_ > 0;
+  }
+  void done(size_t i, Reply reply) override { replies_[i] = std::move(reply); }
+  std::vector<Reply> replies_of(const Job& job) {
+    std::vector<Reply> out;
+    for (size_t i = 0; i < owners_.size(); ++i)
+      if (owners_[i] == &job) out.push_back(std::move(replies_[i]));
+    return out;
+  }
+  std::vector<Reading> readings;
+
+ private:
+  std::vector<Job*> owners_;
+  std::vector<Reply> replies_;
+};
+
+Engine::Engine(const Options& options, Metrics& metrics, std::shared_ptr<const Asker> asker)
     : options_(options),
       metrics_(metrics),
-      answerer_(std::move(answerer)),
-      model_(answerer_->model()),
+      asker_(std::move(asker)),
       cache_(int64_t{options.cache_mb} << 20),
       workers_(worker_count(options.workers), options.batching ? options.batch_tokens : 0,
-               [this](std::vector<JobRef> batch) { answer(std::move(batch)); }) {}
+               [this](std::vector<JobRef> batch) { read(std::move(batch)); }) {}
 
 Engine::~Engine() { workers_.stop(); }
 
@@ -74,8 +95,13 @@ void Engine::require_room() const {
     throw ApiError(429, "queue_full", "too many requests are waiting, try again later");
 }
 
-SeenRef Engine::see(const std::vector<uint8_t>& bytes, Clock::time_point deadline) {
-  const std::string key = sha256(bytes);
+// ---- Pictures
+
+SeenRef Engine::see(const std::vector<uint8_t>& bytes, const AskOptions& options,
+                    Clock::time_point deadline) {
+  const auto looker = asker_->looker(options);
+  const bool closer = options.passes.passes > 1 && options.passes.enlarge;
+  const PictureKey key{sha256(bytes), looker.get(), options.canvas, options.enlarge || closer};
   auto promise = std::make_shared<std::promise<SeenRef>>();
   bool fresh = false;
   const std::shared_future<SeenRef> future = cache_.find(key, *promise, fresh);
@@ -88,11 +114,11 @@ SeenRef Engine::see(const std::vector<uint8_t>& bytes, Clock::time_point deadlin
       throw;
     }
     auto copy = std::make_shared<std::vector<uint8_t>>(bytes);
-    workers_.add([this, key, promise, copy] {
+    workers_.add([this, key, promise, copy, looker, options] {
       SeenRef seen;
       std::exception_ptr problem;
       try {
-        seen = read(*copy, key);
+        seen = decode_and_see(*copy, key, looker, options);
       } catch (...) {
         problem = std::current_exception();
       }
@@ -104,241 +130,142 @@ SeenRef Engine::see(const std::vector<uint8_t>& bytes, Clock::time_point deadlin
   return future.get();
 }
 
-SeenRef Engine::read(const std::vector<uint8_t>& bytes, const std::string& key) {
-  auto start = Clock::now();
-  media::LoadOptions load;
-  load.max_megapixels = options_.max_megapixels;
-  auto seen = std::make_shared<SeenPicture>();
-  seen->key = key;
-  seen->picture = media::decode(bytes, "the picture", load);
-  metrics_.observe("arrcoc_stage_seconds", seconds_since(start), label("stage", "decoding"));
-  start = Clock::now();
-  const arrcoc::Options usual = policy("realizer");
-  const at::Tensor frame = frame_of(seen->picture, usual.frame);
-  const Texture texture = texture::sense(
-      seen->picture, frame, {channel_set(usual.channels), usual.frame, usual.cell, {}});
-  const Query nothing = parse_query("picture");
-  seen->blind = scoring::know({seen->picture, frame, texture, nothing,
-                               scoring::map_shape(seen->picture, frame, usual.cell)},
-                              {usual.information, usual.salience, "none"});
-  try {
-    seen->page = model_.see(seen->picture, frame);
-  } catch (const std::exception&) {
-    // Questions about this picture will use the fixed allocation and say so.
+SeenRef Engine::decode_and_see(const std::vector<uint8_t>& bytes, const PictureKey& key,
+                               std::shared_ptr<const Looker> looker, const AskOptions& options) {
+  auto lap = [&, watch = Stopwatch()](const char* stage) mutable {
+    metrics_.observe("arrcoc_stage_seconds", 1e-3 * watch.lap(), label("stage", stage));
+  };
+  const SeenRef known = cache_.like(key);  // the same picture for other options
+  Picture picture;
+  if (known) {
+    picture = known->picture;
+  } else {
+    media::LoadOptions load;
+    load.max_megapixels = options_.max_megapixels;
+    picture = media::decode(bytes, "the picture", load);
+    lap("decoding");
   }
-  seen->pyramid = std::make_unique<const Pyramid>(seen->picture);
-  seen->bytes = static_cast<int64_t>(seen->picture.rgb.nbytes()) * 4 / 3 + 8192 +
-                (seen->page ? tiny::TinyModel::bytes(*seen->page) : 0);
-  metrics_.observe("arrcoc_stage_seconds", seconds_since(start), label("stage", "seeing"));
-  return seen;
+  SeenRef out;
+  if (known && known->looker == looker) {
+    auto copy = std::make_shared<SeenPicture>(*known);
+    copy->pyramid = std::make_shared<const Pyramid>(pyramid_of(picture, options));
+    out = std::move(copy);
+  } else {
+    out = arrcoc::see(std::move(picture), std::move(looker), options);
+  }
+  lap("seeing");
+  return out;
 }
+
+// ---- Questions
 
 Ticket Engine::ask(Question question) {
   parse_query(question.text);
   auto job = std::make_shared<Job>(std::move(question));
-  job->key_ = key_of(job->question_);
+  const bool shared = options_.batching && job->question_.wanted != Wanted::readings;
+  if (shared) job->key_ = key_of(job->question_);
   // Ends with the last client that holds it.
-  const auto held = [](const JobRef& shared) {
-    ++shared->listeners_;
-    return Ticket(shared.get(), [shared](Job*) { --shared->listeners_; });
+  const auto held = [](const JobRef& one) {
+    ++one->listeners_;
+    return Ticket(one.get(), [one](Job*) { --one->listeners_; });
   };
   Ticket ticket;
   {
     const std::scoped_lock lock(mutex_);
-    if (options_.batching) {
-      const auto same = running_.find(job->key_);
-      if (same != running_.end()) {
-        JobRef known = same->second.lock();
-        if (known) {
-          metrics_.count("arrcoc_coalesced_total");
-          return held(known);
-        }
+    if (const auto same = running_.find(job->key_); shared && same != running_.end()) {
+      if (const JobRef known = same->second.lock()) {
+        metrics_.count("arrcoc_coalesced_total");
+        return held(known);
       }
     }
     require_room();
-    running_[job->key_] = job;
+    if (shared) running_[job->key_] = job;
     ticket = held(job);
   }
-  workers_.add([this, job] { look(job); });
+  workers_.add([this, job] { advance(job); });
   return ticket;
 }
 
-void Engine::run(std::function<void()> work) {
-  require_room();
-  workers_.add(std::move(work));
-}
-
-void Engine::lap(Job& job, const char* stage, Clock::time_point since) {
-  const double spent = seconds_since(since);
-  job.outcome_->stages.push_back({stage, 1e3 * spent});
-  metrics_.observe("arrcoc_stage_seconds", spent, label("stage", stage));
-}
-
-void Engine::look(const JobRef& job) {
+void Engine::advance(const JobRef& job) {
   if (dropped(*job)) return;
+  const Question& q = job->question_;
   try {
-    const auto start = Clock::now();
-    if (job->outcome_->passes.empty()) look_first(*job);
-    cut(*job);
-    lap(*job, "looking", start);
-    if (!job->question_.answer) return finish(*job, nullptr);
+    if (!job->asking_) job->asking_.emplace(q.pictures, q.model, q.text, q.options);
+    job->readings_ = job->asking_->next();
+    if (q.wanted == Wanted::readings) return end(*job, nullptr);
+    if (q.wanted == Wanted::look || job->readings_.empty()) return finish(*job);
   } catch (...) {
-    return finish(*job, std::current_exception());
+    return end(*job, std::current_exception());
   }
-  // Without batches there is nothing to gain from queueing again.
-  if (!options_.batching) return answer({job});
-  const int64_t tokens = job->tokens_.size() + static_cast<int64_t>(job->question_.text.size());
+  int64_t tokens = 0;
+  for (Reading& reading : job->readings_) {
+    reading.answer = q.wanted == Wanted::answer;
+    tokens += static_cast<int64_t>(reading.question.size());
+    for (const PictureTokens& picture : reading.pictures) tokens += picture.tokens.size();
+  }
+  // Only the bundled model gains from company; without batches there is no need to queue again.
+  const bool together = options_.batching && asker_->bundle() && q.model == asker_->bundle()->model;
+  if (!together) return read({job});
   workers_.add_batchable(job, tokens);
 }
 
-void Engine::look_first(Job& job) {
-  const Question& q = job.question_;
-  const SeenPicture& seen = *q.picture;
-  Outcome& out = *job.outcome_;
-  const Query query = parse_query(q.text);
-  arrcoc::Options options = policy(q.policy);
-  std::string rule = q.budget == "learned" ? "auto" : q.budget;
-  const auto range = answering::auto_range(rule);
-  std::optional<Budget> learned;
-  try {
-    if (of_network(options)) {
-      if (!seen.page) throw Error(ErrorCode::numeric, "the picture has no page features");
-      const tiny::Opinion opinion = model_.look(*seen.page, query.text);
-      require_finite(opinion.relevance, "realizer");
-      if (answering::source_of(q.policy) == answering::Source::network) {  // as `ask` has it
-        out.relevance = answering::relevance_of(opinion);
-      } else {
-        Knowledge knowledge = seen.blind;
-        knowledge.coupling = opinion.relevance;
-        out.relevance = balancing::balance(knowledge, query, options.balancer, options.balance);
-      }
-      if (range) learned = answering::auto_budget(answerer_->calibration(), opinion, query, *range);
-    } else {
-      options.budget = "1";  // only the map is wanted here
-      options.allocator = "quadtree";
-      out.relevance = realize(seen.picture, *seen.pyramid, q.text, options).relevance;
-    }
-  } catch (const Error& e) {
-    if (e.code() == ErrorCode::bad_argument || e.code() == ErrorCode::not_found) throw;
-    out.relevance = Relevance{};
-    out.relevance.map = like(seen.blind.information, 0.5F);
-    out.relevance.fallbacks = {std::string("the realizer failed, even detail is used: ") +
-                               e.what()};
-    metrics_.count("arrcoc_fallbacks_total", label("kind", "realizer"));
-    if (range) rule = std::to_string(kFixedTokens);
-  }
-  out.budget = learned ? *learned : allocating::budget(out.relevance, query, rule);
-  out.budget.tokens = std::max(1, out.budget.tokens / q.sharers);
-  out.native = seen.pyramid->geometry().native_tokens();
-  job.left_ = out.budget.tokens;
-  out.fallbacks = out.relevance.fallbacks;
-}
-
-void Engine::cut(Job& job) {
-  const Question& q = job.question_;
-  Outcome& out = *job.outcome_;
-  const SeenPicture& seen = *q.picture;
-  arrcoc::Options options = policy(q.policy);
-  if (!q.allocator.empty()) options.allocator = q.allocator;
-  if (q.token_pixels > 0) options.allocate.token_pixels = q.token_pixels;
-  Budget budget = out.budget;
-  budget.tokens = tokens_of_pass(job.left_, out.passes.size(), q.passes);
-  Pass pass;
-  const auto number = static_cast<int>(out.passes.size());
-  const double last = number == 0 ? 0 : out.passes.back().uncertainty;
-  // A single pass has no second chance to use what exploring finds.
-  pass.explore = q.passes == 1 ? 0 : esper::exploration(number, last);
-  Relevance relevance = out.relevance;
-  const Map& map = out.relevance.map;
-  relevance.map =
-      esper::temper(map, resample(seen.blind.information, map.rows, map.cols), job.trace_,
-                    job.manner_, pass.explore, last, rules_of(q), static_cast<uint64_t>(number));
-  pass.allocation = allocating::allocate(relevance, seen.pyramid->geometry(), budget,
-                                         options.allocator, options.allocate);
-  if (q.answer) job.tokens_ = cutting::realize(*seen.pyramid, pass.allocation);
-  if (q.answer && job.tokens_.size() == 0)
-    throw Error(ErrorCode::unsupported,
-                "the bundled model reads leaves, policy '" + q.policy + "' gives none");
-  job.left_ -= pass.allocation.tokens();
-  out.kept += pass.allocation.tokens();
-  out.fallbacks.insert(out.fallbacks.end(), pass.allocation.fallbacks.begin(),
-                       pass.allocation.fallbacks.end());
-  out.passes.push_back(std::move(pass));
-}
-
-void Engine::answer(std::vector<JobRef> batch) {
+void Engine::read(std::vector<JobRef> batch) {
   std::erase_if(batch, [&](const JobRef& job) { return dropped(*job); });
   if (batch.empty()) return;
   metrics_.observe("arrcoc_batch_questions", static_cast<double>(batch.size()));
-  const auto start = Clock::now();
-  std::vector<tiny::Answer> answers;
+  BatchSink sink(batch);
+  Stopwatch watch;
   try {
-    answers = read_together(batch);
+    batch.front()->question_.model->read(sink.readings, sink);
   } catch (...) {
-    if (batch.size() == 1) return finish(*batch[0], std::current_exception());
+    if (batch.size() == 1) return end(*batch[0], std::current_exception());
     // One bad question must not fail the others.
-    for (const JobRef& job : batch) answer({job});
+    for (const JobRef& job : batch) read({job});
     return;
   }
-  for (size_t i = 0; i < batch.size(); ++i) {
+  const double milliseconds = watch.lap();  // that each of them waited
+  for (const JobRef& job : batch) {
     try {
-      lap(*batch[i], "answering", start);
-      take(batch[i], std::move(answers[i]));
+      hear(job, sink.replies_of(*job), milliseconds);
     } catch (...) {
-      finish(*batch[i], std::current_exception());
+      end(*job, std::current_exception());
     }
   }
 }
 
-std::vector<tiny::Answer> Engine::read_together(const std::vector<JobRef>& batch) {
-  std::vector<tiny::Reading> readings;
-  for (const JobRef& job : batch) {
-    job->forget_text();  // of an attempt that failed
-    readings.push_back({&job->tokens_, job->question_.picture->pyramid->geometry(),
-                        parse_query(job->question_.text).text});
-  }
-  const auto hear = [&](size_t i, const std::string& text) {
-    Job& job = *batch[i];
-    // Only a single look streams: a second one may change its mind.
-    if (job.question_.passes == 1) job.add_text(text);
-  };
-  return model_.answer(readings, hear);
+void Engine::hear(const JobRef& job, std::vector<Reply> replies, double milliseconds) {
+  for (const Reply& reply : replies)
+    if (reply.quality) drift_.add(reply.quality->first, reply.quality->second);
+  job->asking_->spent("reading", milliseconds);
+  job->asking_->hear(std::move(replies));
+  if (job->question_.wanted == Wanted::count) return finish(*job);
+  if (job->question_.options.passes.passes == 1) return advance(job);
+  // Whoever looks again waits for its turn.
+  workers_.add([this, job] { advance(job); });
 }
 
-void Engine::take(const JobRef& job, tiny::Answer answer) {
-  Outcome& out = *job->outcome_;
-  drift_.add(answer.quality, answer.quality_spread);
-  if (answer.adapter_bypassed) {
-    metrics_.count("arrcoc_fallbacks_total", label("kind", "adapter"));
-    out.fallbacks.emplace_back("the adapter failed and was bypassed");
+void Engine::finish(Job& job) {
+  auto answer = std::make_shared<const Answer>(job.asking_->finish());
+  for (const Stage& stage : answer->stages)
+    metrics_.observe("arrcoc_stage_seconds", 1e-3 * stage.milliseconds, label("stage", stage.name));
+  for (const std::string& note : answer->fallbacks)
+    for (const auto& [mark, kind] :
+         {std::pair{kLookerFailed, "realizer"}, {kAdapterBypassed, "adapter"}})
+      if (note.rfind(mark, 0) == 0) metrics_.count("arrcoc_fallbacks_total", label("kind", kind));
+  job.answer_ = std::move(answer);
+  end(job, nullptr);
+}
+
+void Engine::end(Job& job, std::exception_ptr problem) {
+  {
+    const std::scoped_lock lock(mutex_);
+    forget(job);
   }
-  if (out.passes.size() == 1) {
-    if (answer.shortened) out.fallbacks.emplace_back(answering::kShortened);
-    if (answerer_->stale()) out.fallbacks.emplace_back(answering::kStaleCalibration);
+  if (job.question_.wanted != Wanted::readings) {
+    job.readings_.clear();
+    job.asking_.reset();
   }
-  Pass& pass = out.passes.back();
-  pass.answer = answer.text;
-  pass.confidence = answering::calibrated(answerer_->calibration(), answer.confidence);
-  pass.uncertainty = esper::uncertainty(answer.probabilities);
-  esper::remember(job->trace_, pass.allocation, out.relevance.map,
-                  {answer.text, answer.probabilities, answer.focus, {}});
-  job->manner_ = esper::manner_after(esper::gathered(answer.focus), pass.uncertainty,
-                                     rules_of(job->question_));
-  if (out.passes.size() == 1 || pass.uncertainty < out.passes[out.best].uncertainty) {
-    out.best = out.passes.size() - 1;
-    out.answer = std::move(answer);
-  }
-  out.stopped = esper::why_stop(out.passes.size(), pass.uncertainty, rules_of(job->question_));
-  // The operator's own bar, besides.
-  if (out.stopped == "sure" && out.confidence() < options_.threshold &&
-      out.passes.size() < static_cast<size_t>(job->question_.passes))
-    out.stopped = "";
-  if (out.stopped.empty() && job->left_ < kSmallestPass) out.stopped = "budget";
-  if (out.stopped.empty()) {
-    workers_.add([this, job] { look(job); });
-  } else {
-    finish(*job, nullptr);
-  }
+  job.AnswerStream::end(problem, job.answer_ ? job.answer_->text : "");
 }
 
 bool Engine::dropped(const Job& job) {
@@ -351,16 +278,6 @@ bool Engine::dropped(const Job& job) {
 void Engine::forget(const Job& job) {
   const auto entry = running_.find(job.key_);
   if (entry != running_.end() && entry->second.lock().get() == &job) running_.erase(entry);
-}
-
-void Engine::finish(Job& job, std::exception_ptr problem) {
-  {
-    const std::scoped_lock lock(mutex_);
-    forget(job);
-  }
-  job.tokens_ = {};
-  job.trace_ = {};
-  job.end(problem, job.outcome_->answer.text);
 }
 
 }  // namespace arrcoc::serving

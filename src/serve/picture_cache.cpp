@@ -2,7 +2,7 @@
 
 namespace arrcoc::serving {
 
-std::shared_future<SeenRef> PictureCache::find(const std::string& key,
+std::shared_future<SeenRef> PictureCache::find(const PictureKey& key,
                                                std::promise<SeenRef>& promise, bool& fresh) {
   const std::scoped_lock lock(mutex_);
   fresh = false;
@@ -16,31 +16,38 @@ std::shared_future<SeenRef> PictureCache::find(const std::string& key,
   return entries_.front().seen;
 }
 
-void PictureCache::settle(const std::string& key, std::promise<SeenRef>& promise, SeenRef seen,
+void PictureCache::settle(const PictureKey& key, std::promise<SeenRef>& promise, SeenRef seen,
                           std::exception_ptr problem) {
-  {
-    const std::scoped_lock lock(mutex_);
-    const auto entry = index_.find(key)->second;
-    if (problem) {
-      entries_.erase(entry);
-      index_.erase(key);
-    } else {
-      bytes_ += entry->bytes = seen->bytes;
-      // Entries that are still being read have no size yet and stay.
-      for (auto last = entries_.end(); bytes_ > max_bytes_ && last != entries_.begin();) {
-        --last;
-        if (last->bytes == 0) continue;
-        bytes_ -= last->bytes;
-        index_.erase(last->key);
-        last = entries_.erase(last);
-      }
-    }
-  }
+  const std::scoped_lock lock(mutex_);
+  const auto entry = index_.find(key)->second;
   if (problem) {
+    entries_.erase(entry);
+    index_.erase(key);
     promise.set_exception(problem);
-  } else {
-    promise.set_value(std::move(seen));
+    return;
   }
+  bytes_ += entry->bytes = seen->bytes();
+  promise.set_value(std::move(seen));
+  // Entries that are still being read have no size yet and stay.
+  for (auto last = entries_.end(); bytes_ > max_bytes_ && last != entries_.begin();) {
+    --last;
+    if (last->bytes == 0) continue;
+    bytes_ -= last->bytes;
+    index_.erase(last->key);
+    last = entries_.erase(last);
+  }
+}
+
+SeenRef PictureCache::like(const PictureKey& key) const {
+  const std::scoped_lock lock(mutex_);
+  SeenRef out;
+  for (auto entry = index_.lower_bound({key.digest}); entry != index_.end(); ++entry) {
+    if (entry->first.digest != key.digest) break;
+    const bool same = entry->first.looker == key.looker;
+    if (entry->second->bytes > 0 && (!out || same)) out = entry->second->seen.get();
+    if (out && same) break;
+  }
+  return out;
 }
 
 int64_t PictureCache::bytes() const {

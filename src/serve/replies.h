@@ -1,11 +1,12 @@
 // What goes back to clients.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "serve/engine.h"
-#include "serve/json.h"
+#include "arrcoc/ask.h"
+#include "base/json.h"
 
 namespace arrcoc::serving {
 
@@ -13,14 +14,16 @@ struct Usage {
   int64_t text = 0, completion = 0;
   int64_t kept = 0, native = 0;
   bool estimated = false;
+  ordered_json image_tokens() const;
 };
 ordered_json to_json(const Usage& usage);
 
-// One picture of a reply: what was looked at, and as pictures when `map`.
-ordered_json describe(const SeenPicture& seen, const Outcome& outcome, bool map);
-// /v1/relevance: the same with the whole map and the leaves.
-ordered_json relevance_report(const SeenPicture& seen, const Outcome& outcome,
-                              const std::string& question, const std::string& policy, bool map);
+// Pictures of where the tokens went, as PNG: the homunculus of each picture.
+void add_homunculi(const Answer& answer,
+                   const std::vector<std::shared_ptr<const SeenPicture>>& pictures,
+                   ordered_json& out);
+// /v1/relevance: homunculus, relevance and quadtree of the one picture.
+void add_drawings(const Answer& answer, const SeenPicture& picture, ordered_json& out);
 
 ordered_json completion(const std::string& id, const std::string& model, const std::string& text,
                         const char* finish);

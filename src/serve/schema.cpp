@@ -6,20 +6,34 @@ namespace arrcoc::serving {
 
 namespace {
 
-constexpr size_t kMaxTurns = 256;
+constexpr size_t kMaxMessages = 256;
 constexpr int kMaxPasses = 4;
-constexpr int kMaxBudget = 65536;
+constexpr int kMaxTokens = 65536;
 
 [[noreturn]] void wrong(const std::string& field, const std::string& wanted) {
   throw ApiError(400, "invalid_request", "'" + field + "' must be " + wanted);
 }
 
-const json& need(const json& object, const char* key, const char* wanted) {
+// Null where the key is missing or null.
+const json* find(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() || found->is_null() ? nullptr : &*found;
+}
+
+const json& need(const json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end())
     throw ApiError(400, "invalid_request", std::string("'") + key + "' is missing");
-  if (wanted[0] == 's' && !found->is_string()) wrong(key, "a string");
   return *found;
+}
+
+std::string words(const json& value, const char* field) {
+  if (!value.is_string()) wrong(field, "a string");
+  return value.get<std::string>();
+}
+
+std::string need_words(const json& object, const char* key) {
+  return words(need(object, key), key);
 }
 
 void require_object(const json& request) {
@@ -28,10 +42,9 @@ void require_object(const json& request) {
 }
 
 bool flag(const json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || found->is_null()) return false;
-  if (!found->is_boolean()) wrong(key, "true or false");
-  return found->get<bool>();
+  const json* value = find(object, key);
+  if (value && !value->is_boolean()) wrong(key, "true or false");
+  return value && value->get<bool>();
 }
 
 int whole(const json& value, const std::string& field, int low, int high) {
@@ -41,72 +54,30 @@ int whole(const json& value, const std::string& field, int low, int high) {
 }
 
 std::optional<double> number(const json& object, const char* key, double low, double high) {
-  const auto found = object.find(key);
-  if (found == object.end() || found->is_null()) return std::nullopt;
-  if (!found->is_number() || !(found->get<double>() >= low && found->get<double>() <= high))
+  const json* value = find(object, key);
+  if (!value) return std::nullopt;
+  if (!value->is_number() || !(value->get<double>() >= low && value->get<double>() <= high))
     wrong(key, "a number from " + json(low).dump() + " to " + json(high).dump());
-  return found->get<double>();
+  return value->get<double>();
 }
-
-void add_part(const json& part, Turn& turn) {
-  if (!part.is_object()) wrong("content", "a string or a list of parts");
-  const std::string type = need(part, "type", "string").get<std::string>();
-  if (type == "text") {
-    if (!turn.text.empty()) turn.text += "\n";
-    turn.text += need(part, "text", "string").get<std::string>();
-  } else if (type == "image_url") {
-    const json& image = need(part, "image_url", "object");
-    if (!image.is_object()) wrong("image_url", "an object with a 'url'");
-    turn.pictures.push_back(need(image, "url", "string").get<std::string>());
-  } else {
-    throw ApiError(400, "unsupported",
-                   "content parts of type '" + type.substr(0, 40) +
-                       "' are not supported, only text and image_url");
-  }
-}
-
-Turn parse_turn(const json& message) {
-  if (!message.is_object()) wrong("messages", "a list of objects");
-  Turn turn;
-  turn.role = need(message, "role", "string").get<std::string>();
-  bool known = false;
-  for (const char* role : {"system", "developer", "user", "assistant", "tool", "function"})
-    known = known || turn.role == role;
-  if (!known) wrong("role", "system, developer, user, assistant or tool");
-  const auto content = message.find("content");
-  if (content == message.end() || content->is_null()) {
-    if (turn.role == "user") throw ApiError(400, "invalid_request", "'content' is missing");
-  } else if (content->is_string()) {
-    turn.text = content->get<std::string>();
-  } else if (content->is_array()) {
-    for (const json& part : *content) add_part(part, turn);
-  } else {
-    wrong("content", "a string or a list of parts");
-  }
-  return turn;
-}
-
-}  // namespace
 
 Extension parse_extension(const json& request) {
   Extension out;
-  const auto found = request.find("arrcoc");
-  if (found == request.end() || found->is_null()) return out;
-  if (!found->is_object()) wrong("arrcoc", "an object");
-  for (const auto& [key, value] : found->items()) {
+  const json* given = find(request, "arrcoc");
+  if (!given) return out;
+  if (!given->is_object()) wrong("arrcoc", "an object");
+  for (const auto& [key, value] : given->items()) {
     if (key == "budget") {
-      if (value.is_string()) {
-        out.budget = value.get<std::string>();
-      } else {
-        out.budget = std::to_string(whole(value, "arrcoc.budget", 1, kMaxBudget));
-      }
+      out.budget = value.is_string() ? value.get<std::string>()
+                                     : std::to_string(whole(value, "arrcoc.budget", 1, kMaxTokens));
     } else if (key == "policy") {
-      if (!value.is_string()) wrong("arrcoc.policy", "a string");
-      out.policy = value.get<std::string>();
+      out.policy = words(value, "arrcoc.policy");
     } else if (key == "passes") {
       out.passes = whole(value, "arrcoc.passes", 1, kMaxPasses);
+    } else if (key == "total_budget") {
+      out.total_budget = whole(value, "arrcoc.total_budget", 1, kMaxTokens);
     } else if (key == "map") {
-      out.map = flag(*found, "map");
+      out.map = flag(*given, "map");
     } else {
       throw ApiError(400, "invalid_request", "unknown key 'arrcoc." + key.substr(0, 40) + "'");
     }
@@ -114,71 +85,106 @@ Extension parse_extension(const json& request) {
   return out;
 }
 
-const Turn& ChatRequest::question() const {
-  for (auto turn = turns.rbegin(); turn != turns.rend(); ++turn)
-    if (turn->role == "user") return *turn;
+void add_part(const json& part, Message& message) {
+  if (!part.is_object()) wrong("content", "a string or a list of parts");
+  const std::string type = need_words(part, "type");
+  if (type == "text") {
+    if (!message.text.empty()) message.text += "\n";
+    message.text += need_words(part, "text");
+  } else if (type == "image_url") {
+    const json& image = need(part, "image_url");
+    if (!image.is_object()) wrong("image_url", "an object with a 'url'");
+    message.pictures.push_back(need_words(image, "url"));
+  } else {
+    throw ApiError(400, "unsupported",
+                   "content parts of type '" + type.substr(0, 40) +
+                       "' are not supported, only text and image_url");
+  }
+}
+
+Message parse_message(const json& given) {
+  if (!given.is_object()) wrong("messages", "a list of objects");
+  Message out;
+  try {
+    out.role = parse_enum<ChatRole>(need_words(given, "role"));
+  } catch (const Error&) {
+    wrong("role", "system, developer, user, assistant or tool");
+  }
+  const json* content = find(given, "content");
+  if (!content) {
+    if (out.role == ChatRole::user) throw ApiError(400, "invalid_request", "'content' is missing");
+  } else if (content->is_string()) {
+    out.text = content->get<std::string>();
+  } else if (content->is_array()) {
+    for (const json& part : *content) add_part(part, out);
+  } else {
+    wrong("content", "a string or a list of parts");
+  }
+  return out;
+}
+
+}  // namespace
+
+const Message& ChatRequest::question() const {
+  for (auto message = messages.rbegin(); message != messages.rend(); ++message)
+    if (message->role == ChatRole::user) return *message;
   throw ApiError(400, "invalid_request", "'messages' has no message of the user");
 }
 
 std::vector<const std::string*> ChatRequest::pictures() const {
   std::vector<const std::string*> out;
-  for (const Turn& turn : turns)
-    for (const std::string& url : turn.pictures) out.push_back(&url);
+  for (const Message& message : messages)
+    for (const std::string& url : message.pictures) out.push_back(&url);
   return out;
 }
 
 ChatRequest parse_chat(const json& request) {
   require_object(request);
   ChatRequest out;
-  if (const auto model = request.find("model"); model != request.end() && !model->is_null()) {
-    if (!model->is_string()) wrong("model", "a string");
-    out.model = model->get<std::string>();
+  if (const json* model = find(request, "model")) {
+    out.model = words(*model, "model");
     if (out.model.size() > 256) wrong("model", "a name of at most 256 bytes");
   }
-  const json& messages = need(request, "messages", "list");
-  if (!messages.is_array() || messages.empty() || messages.size() > kMaxTurns)
-    wrong("messages", "a list of 1 to " + std::to_string(kMaxTurns) + " messages");
-  for (const json& message : messages) out.turns.push_back(parse_turn(message));
+  const json& messages = need(request, "messages");
+  if (!messages.is_array() || messages.empty() || messages.size() > kMaxMessages)
+    wrong("messages", "a list of 1 to " + std::to_string(kMaxMessages) + " messages");
+  for (const json& message : messages) out.messages.push_back(parse_message(message));
   out.stream = flag(request, "stream");
-  if (const auto options = request.find("stream_options");
-      options != request.end() && !options->is_null()) {
+  if (const json* options = find(request, "stream_options")) {
     if (!options->is_object()) wrong("stream_options", "an object");
     out.include_usage = flag(*options, "include_usage");
   }
   for (const char* key : {"max_tokens", "max_completion_tokens"})
-    if (const auto limit = request.find(key); limit != request.end() && !limit->is_null())
-      out.max_tokens = whole(*limit, key, 1, 1 << 30);
+    if (const json* limit = find(request, key)) out.max_tokens = whole(*limit, key, 1, 1 << 30);
   out.temperature = number(request, "temperature", 0, 2);
   out.top_p = number(request, "top_p", 0, 1);
-  if (const auto seed = request.find("seed"); seed != request.end() && !seed->is_null()) {
+  if (const json* seed = find(request, "seed")) {
     if (!seed->is_number_integer()) wrong("seed", "a whole number");
     out.seed = seed->get<int64_t>();
   }
-  if (const auto n = request.find("n"); n != request.end() && !n->is_null() && *n != 1)
-    wrong("n", "1");
+  if (const json* n = find(request, "n"); n && *n != 1) wrong("n", "1");
   out.extension = parse_extension(request);
   return out;
 }
 
 RelevanceRequest parse_relevance(const json& request) {
   require_object(request);
-  RelevanceRequest out;
-  out.image = need(request, "image", "string").get<std::string>();
-  out.question = need(request, "question", "string").get<std::string>();
-  out.extension = parse_extension(request);
-  return out;
+  return {need_words(request, "image"), need_words(request, "question"), parse_extension(request)};
 }
 
 FeedbackRequest parse_feedback(const json& request) {
   require_object(request);
   FeedbackRequest out;
-  out.id = need(request, "id", "string").get<std::string>();
-  out.rating = need(request, "rating", "string").get<std::string>();
-  if (out.rating != "up" && out.rating != "down") wrong("rating", "up or down");
+  out.id = need_words(request, "id");
+  try {
+    out.rating = parse_enum<Rating>(need_words(request, "rating"));
+  } catch (const Error&) {
+    // none
+  }
+  if (out.rating == Rating::none) wrong("rating", "up or down");
   if (const auto comment = request.find("comment"); comment != request.end()) {
-    if (!comment->is_string() || comment->get_ref<const std::string&>().size() > 4096)
-      wrong("comment", "a string of at most 4096 bytes");
-    out.comment = comment->get<std::string>();
+    out.comment = words(*comment, "comment");
+    if (out.comment.size() > 4096) wrong("comment", "a string of at most 4096 bytes");
   }
   return out;
 }

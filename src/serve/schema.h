@@ -3,30 +3,34 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "serve/json.h"
+#include "arrcoc/registry.h"
+#include "arrcoc/serve.h"
+#include "base/json.h"
 
 namespace arrcoc::serving {
 
 // The `arrcoc` object of a request; unknown keys are refused.
 struct Extension {
-  std::string budget;  // "" when not given
-  std::string policy;
-  int passes = 1;
+  std::string budget, policy;  // "" when not given
+  int passes = 0;              // 0: as the policy has it
+  int total_budget = 0;        // tokens of all passes together; 0: no limit
   bool map = false;
 };
-Extension parse_extension(const json& request);
 
-struct Turn {
-  std::string role;
+enum class ChatRole { system, user, assistant, tool };
+
+struct Message {
+  ChatRole role = ChatRole::user;
   std::string text;                   // text parts, one a line
   std::vector<std::string> pictures;  // their URLs
 };
 
 struct ChatRequest {
   std::string model;
-  std::vector<Turn> turns;
+  std::vector<Message> messages;
   bool stream = false;
   bool include_usage = false;
   int max_tokens = 0;  // 0: no limit given
@@ -34,7 +38,7 @@ struct ChatRequest {
   std::optional<double> temperature, top_p;
   std::optional<int64_t> seed;
   Extension extension;
-  const Turn& question() const;                      // the last user turn
+  const Message& question() const;                   // the last of the user
   std::vector<const std::string*> pictures() const;  // of the whole conversation
 };
 // ApiError{400} that names the field.
@@ -47,8 +51,19 @@ struct RelevanceRequest {
 RelevanceRequest parse_relevance(const json& request);
 
 struct FeedbackRequest {
-  std::string id, rating, comment;
+  std::string id;
+  Rating rating = Rating::none;
+  std::string comment;
 };
 FeedbackRequest parse_feedback(const json& request);
 
 }  // namespace arrcoc::serving
+
+template <>
+struct arrcoc::EnumNames<arrcoc::serving::ChatRole> {
+  using Role = arrcoc::serving::ChatRole;
+  static constexpr const char* kWhat = "role";
+  static constexpr std::pair<Role, const char*> kNames[] = {
+      {Role::system, "system"},       {Role::system, "developer"}, {Role::user, "user"},
+      {Role::assistant, "assistant"}, {Role::tool, "tool"},        {Role::tool, "function"}};
+};

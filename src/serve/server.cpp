@@ -6,7 +6,6 @@
 #include "serve/api_error.h"
 #include "serve/encoding.h"
 #include "serve/http.h"
-#include "serve/option_fields.h"
 #include "serve/page.h"
 #include "serve/routes.h"
 #include "serve/service.h"
@@ -91,7 +90,8 @@ httplib::Server::HandlerResponse Server::State::guard(const httplib::Request& re
                                                       httplib::Response& response) {
   connection().close_after = true;
   try {
-    // A page of a stranger whose name was bent to 127.0.0.1 must not use a server without a key.
+    // DNS rebinding: a foreign page whose name resolves to 127.0.0.1 must not use a server without
+    // a key.
     const std::string host = without_port(request.get_header_value("Host"));
     if (options.api_key.empty() && is_loopback(options.host) && !host.empty() && !is_loopback(host))
       throw ApiError(403, "forbidden", "this server answers on the loopback address only");
@@ -172,9 +172,10 @@ void Server::State::add_posts() {
   post("/v1/chat/completions", [this](const auto& request, const auto& body, auto& response) {
     service->chat(request, body, response);
   });
-  post("/v1/chat/completions/input_tokens", [this](const auto&, const auto& body, auto& response) {
-    service->count_tokens(body, response);
-  });
+  post("/v1/chat/completions/input_tokens",
+       [this](const auto& request, const auto& body, auto& response) {
+         service->count_tokens(request, body, response);
+       });
   post("/v1/relevance", [this](const auto&, const auto& body, auto& response) {
     service->relevance(body, response);
   });
@@ -208,9 +209,9 @@ void Server::State::route() {
       response.set_content(reinterpret_cast<const char*>(file.data), file.size, file.type);
     });
   http->Get("/health", [this](const auto&, auto& response) {
-    const std::string state = service->state();
-    if (state != "ok") response.status = 503;
-    response.set_content(ordered_json({{"status", state}}).dump(), "application/json");
+    const Health health = service->health();
+    if (health != Health::ok) response.status = 503;
+    response.set_content(ordered_json({{"status", to_string(health)}}).dump(), "application/json");
   });
   http->Get("/metrics", [this](const auto&, auto& response) {
     metrics.set("arrcoc_connections", http->open());

@@ -1,47 +1,71 @@
 #include "serve/service.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 
-#include "allocate/leaves_json.h"
+#include "arrcoc/error.h"
+#include "arrcoc/json.h"
 #include "arrcoc/media.h"
 #include "serve/api_error.h"
 #include "serve/encoding.h"
 #include "serve/images.h"
-#include "serve/upstream.h"
 
 namespace arrcoc::serving {
 
 namespace {
 
-constexpr auto kSlice = std::chrono::milliseconds(250);  // between looks at the connection
-
-Clock::duration seconds(double s) {
-  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s));
-}
-
-int64_t symbols(const std::string& text) {
-  return static_cast<int64_t>(tiny::encode_question(text).size());
-}
+constexpr const char* kUsualQuestion = "What is in the picture?";
 
 std::string or_else(const std::string& value, const std::string& usual) {
   return value.empty() ? usual : value;
+}
+
+bool blank(const std::string& text) {
+  return text.find_first_not_of(" \t\r\n") == std::string::npos;
 }
 
 void reply(httplib::Response& response, const ordered_json& body) {
   response.set_content(dump(body), "application/json");
 }
 
+// The messages before the question, for models that read them.
+std::vector<Turn> turns_of(const ChatRequest& request) {
+  std::vector<Turn> out;
+  for (const Message& message : request.messages) {
+    if (message.role == ChatRole::tool)
+      throw ApiError(400, "unsupported", "messages of tools are not supported");
+    const Role role = message.role == ChatRole::system ? Role::system
+                      : message.role == ChatRole::user ? Role::user
+                                                       : Role::assistant;
+    out.push_back({role, message.text, static_cast<int>(message.pictures.size())});
+  }
+  if (out.back().role != Role::user)
+    throw ApiError(400, "invalid_request", "the last message must be the user's");
+  out.pop_back();
+  return out;
+}
+
+GenerateOptions generation_of(const ChatRequest& request, int most) {
+  GenerateOptions out;
+  out.max_new_tokens = most > 0 && request.max_tokens > 0 ? std::min(most, request.max_tokens)
+                                                          : std::max(most, request.max_tokens);
+  out.temperature = request.temperature;
+  if (request.top_p) out.top_p = std::max(1e-6, *request.top_p);
+  if (request.seed) out.seed = static_cast<uint64_t>(*request.seed);
+  return out;
+}
+
+// Only numbers: levels and rules give enough for any picture.
+void require_enough(const std::string& budget, size_t pictures) {
+  if (!budget.empty() && budget.find_first_not_of("0123456789") == std::string::npos &&
+      std::stoul(budget.substr(0, 9)) < pictures)
+    throw ApiError(400, "budget_too_small", "the budget is less than one token a picture");
+}
+
 }  // namespace
 
 Service::Service(const Options& options, Metrics& metrics, Server::Log log)
-    : options_(options), metrics_(metrics), log_(std::move(log)), cleaned_(Clock::now()) {
-  if (!options.log.empty()) {
-    examples_ = std::make_unique<ExampleLog>(options.log);
-    if (options.log_days > 0) examples_->forget(options.log_days);
-  }
-  if (!options.upstream.empty()) upstream_ = std::make_unique<Upstream>(*this);
+    : options_(options), metrics_(metrics), examples_(options, metrics, std::move(log)) {
+  if (!options.upstream.empty()) upstream_ = std::make_unique<Upstream>(options, metrics);
 }
 
 Service::~Service() { stop(); }
@@ -52,22 +76,31 @@ void Service::stop() {
 
 void Service::load() {
   limit_math_threads();
-  media::install();
-  const std::string folder = or_else(options_.tiny, tiny::find_model());
-  if (folder.empty())
-    throw Error(ErrorCode::not_found,
-                "the bundled model was not found: set ARRCOC_MODELS or --tiny to its folder");
-  tiny::install(folder);
-  const auto answerer = answering::Answerer::load(folder);
-  if (!options_.model.empty()) hosted_ = std::make_unique<Hosted>(options_);
-  engine_ = std::make_unique<Engine>(options_, metrics_, answerer);
+  media::register_strategies();
+  const bool other = !options_.model.empty() && !holds_bundle(options_.model);
+  const auto bundle = load_bundle(other || options_.model.empty() ? options_.tiny : options_.model);
+  std::shared_ptr<const Model> model;
+  std::shared_ptr<const Looker> looker;
+  if (other) {
+    ModelOptions open;
+    open.mode = options_.mode;
+    open.device = options_.device;
+    open.dtype = options_.dtype;
+    open.cache_bytes = int64_t{options_.cache_mb} << 20;
+    model = open_model(options_.model, open);
+    looker = relevance_looker(options_.relevance, *model, bundle->looker, options_.relevance_model,
+                              open);
+  }
+  // The engine has a cache of its own.
+  asker_ = std::make_shared<const Asker>(bundle, model, looker, 0);
+  engine_ = std::make_unique<Engine>(options_, metrics_, asker_);
   ready_ = true;
 }
 
-std::string Service::state() const {
-  if (draining_) return "draining";
-  if (failed_) return "failed";
-  return ready_ ? "ok" : "loading";
+Health Service::health() const {
+  if (draining_) return Health::draining;
+  if (failed_) return Health::failed;
+  return ready_ ? Health::ok : Health::loading;
 }
 
 Engine& Service::engine() const {
@@ -75,163 +108,191 @@ Engine& Service::engine() const {
   return *engine_;
 }
 
-std::string Service::model_name() const { return hosted_ ? hosted_->name() : kTinyName; }
+bool Service::bundled() const { return asker_->model() == asker_->bundle()->model; }
 
 Clock::time_point Service::deadline() const {
-  return Clock::now() + seconds(options_.request_seconds);
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                            std::chrono::duration<double>(options_.request_seconds));
 }
 
-std::vector<SeenRef> Service::see_all(const ChatRequest& request, Clock::time_point deadline) {
-  const auto urls = request.pictures();
-  if (urls.size() > static_cast<size_t>(options_.max_pictures))
-    throw ApiError(400, "too_many_pictures",
-                   "at most " + std::to_string(options_.max_pictures) + " pictures a request");
-  std::vector<SeenRef> out;
-  for (const std::string* url : urls)
-    out.push_back(engine().see(picture_bytes(*url, options_), deadline));
+AskOptions Service::options_for(const Extension& extension, const std::string& usual_budget) const {
+  AskOptions out = asker_->fitted(policy(or_else(extension.policy, options_.policy)));
+  out.budget = or_else(extension.budget, or_else(usual_budget, options_.budget));
+  if (extension.passes > 0) out.passes.passes = extension.passes;
+  out.passes.total_budget = extension.total_budget;
+  out.threshold = options_.threshold;
   return out;
 }
 
-std::shared_ptr<Service::Asked> Service::begin(ChatRequest request, bool answer) {
-  engine();  // says when it is still loading
+std::vector<SeenRef> Service::see(const std::vector<const std::string*>& urls,
+                                  const AskOptions& options, Clock::time_point deadline) const {
+  std::vector<SeenRef> out;
+  for (const std::string* url : urls)
+    out.push_back(engine().see(picture_bytes(*url, options_), options, deadline));
+  return out;
+}
+
+std::shared_ptr<Service::Asked> Service::begin(const Request& from, const std::string& body,
+                                               Wanted wanted) {
+  json given = parse_json(body, "the request");
   auto asked = std::make_shared<Asked>();
   asked->id = random_id("chatcmpl-");
-  asked->start = Clock::now();
   asked->deadline = deadline();
-  if (!request.model.empty() && request.model != model_name())
-    throw ApiError(404, "model_not_found", "there is no such model, only " + model_name());
-  request.model = model_name();
-  const Turn& turn = request.question();
-  const size_t count = request.pictures().size();
-  if (count == 0)
-    throw ApiError(400, "no_picture", "this model answers about pictures: add an image_url");
-  Question question;
-  question.text = turn.text;
-  parse_query(question.text);
-  question.policy = or_else(request.extension.policy, options_.policy);
-  policy(question.policy);
-  question.budget = or_else(request.extension.budget, options_.budget);
-  question.sharers = static_cast<int>(count);
-  question.passes = request.extension.passes;
-  question.answer = answer && !hosted_;
-  if (hosted_ && question.passes > 1)
-    throw ApiError(400, "unsupported", "passes are for the bundled model only");
-  // Numbers are checked by the parser to be positive.
-  if (question.budget.find_first_not_of("0123456789") == std::string::npos &&
-      std::stoul(question.budget.substr(0, 9)) < count)
-    throw ApiError(400, "budget_too_small", "the budget is less than one token a picture");
-  asked->pictures = see_all(request, asked->deadline);
-  for (const SeenRef& picture : asked->pictures) {
-    question.picture = picture;
-    asked->tickets.push_back(engine().ask(question));
+  ChatRequest& request = asked->request = parse_chat(given);
+  const size_t pictures = request.pictures().size();
+  if (upstream_) {
+    asked->upstream =
+        std::make_shared<UpstreamModel>(*upstream_, request, std::move(given),
+                                        upstream_->headers(from), [this] { require_patience(); });
+    if (pictures == 0) return asked;
+  } else {
+    engine();  // says when it is still loading
+    const std::string name = asker_->model()->name();
+    if (or_else(request.model, name) != name)
+      throw ApiError(404, "model_not_found", "there is no such model, only " + name);
+    request.model = name;
+    request.question();
+    if (pictures == 0)
+      throw ApiError(400, "no_picture", "this model answers about pictures: add an image_url");
   }
-  asked->request = std::move(request);
-  if (hosted_) host(*asked, answer);
+  if (pictures > static_cast<size_t>(options_.max_pictures))
+    throw ApiError(400, "too_many_pictures",
+                   "at most " + std::to_string(options_.max_pictures) + " pictures a request");
+  asked->job = ask(*asked, wanted);
   return asked;
 }
 
-Telling::Progress Service::wait_for(const Asked& asked, const Telling& telling, size_t known,
-                                    std::string& text) const {
-  while (true) {
-    const auto progress =
-        telling.wait(known, std::min(asked.deadline, Clock::now() + kSlice), text);
-    if (progress != Telling::Progress::waiting) return progress;
-    if (Clock::now() >= asked.deadline)
+Ticket Service::ask(const Asked& asked, Wanted wanted) const {
+  Engine& engine = this->engine();
+  const ChatRequest& request = asked.request;
+  Question question;
+  question.text = request.question().text;
+  question.wanted = wanted;
+  if (asked.upstream) {
+    if (blank(question.text)) question.text = kUsualQuestion;
+    if (wanted == Wanted::answer) question.wanted = Wanted::readings;
+    question.model = asked.upstream;
+    question.options = options_for(request.extension, upstream_->budget(request.model));
+  } else {
+    question.model = asker_->model();
+    question.options = options_for(request.extension, "");
+    if (question.model->capabilities().turns) question.options.before = turns_of(request);
+    if (!bundled()) question.options.generate = generation_of(request, options_.max_new_tokens);
+  }
+  parse_query(question.text);  // refuses a bad question before anything is decoded
+  require_enough(question.options.budget, request.pictures().size());
+  question.pictures = see(request.pictures(), question.options, asked.deadline);
+  return engine.ask(std::move(question));
+}
+
+// ---- Waiting
+
+void Service::require_patience() const {
+  if (aborting_) throw ApiError(503, "shutting_down", "the server is shutting down");
+  if (connection().gone && connection().gone())
+    throw ApiError(499, "client_gone", "the client has hung up");
+}
+
+AnswerStream::Progress Service::wait_for(const AnswerStream& stream, Clock::time_point deadline,
+                                         size_t known, std::string& text) const {
+  for (;;) {
+    const auto progress = stream.wait(known, std::min(deadline, Clock::now() + kSlice), text);
+    if (progress != AnswerStream::Progress::waiting) return progress;
+    if (Clock::now() >= deadline)
       throw ApiError(504, "timeout", "the answer took longer than allowed");
-    if (aborting_) throw ApiError(503, "shutting_down", "the server is shutting down");
-    if (connection().gone && connection().gone())
-      throw ApiError(499, "client_gone", "the client has hung up");
+    require_patience();
   }
 }
 
-void Service::wait_all(const Asked& asked, const Telling& telling) const {
+void Service::wait_all(const AnswerStream& stream, Clock::time_point deadline) const {
   std::string text;
-  while (wait_for(asked, telling, text.max_size(), text) != Telling::Progress::done) continue;
+  while (wait_for(stream, deadline, text.max_size(), text) != AnswerStream::Progress::done)
+    continue;
 }
 
-Service::Answered Service::collect(const Asked& asked) const {
-  if (hosted_) return collect_hosted(asked);
+// ---- Answers of models in this process
+
+Service::Answered Service::collect(const Asked& asked) {
+  wait_all(*asked.job, asked.deadline);
   Answered out;
-  for (const Ticket& ticket : asked.tickets) {
-    wait_all(asked, *ticket);
-    out.outcomes.push_back(ticket->outcome());
-    const Outcome& outcome = *out.outcomes.back();
-    out.usage.kept += outcome.kept;
-    out.usage.native += outcome.native;
-    if (outcome.confidence() > out.outcomes[out.best]->confidence())
-      out.best = out.outcomes.size() - 1;
+  out.answer = asked.job->answer();
+  const Answer& answer = *out.answer;
+  const Pass& best = answer.from().answer();
+  const Reply& said = best.reply;
+  const bool together = asked.job->question().model->capabilities().several;
+  out.usage = {said.prompt_tokens - (together ? answer.tokens : best.tokens),
+               said.completion_tokens, answer.tokens, answer.native_tokens, said.estimated};
+  out.text = answer.text;
+  out.cut = said.cut;
+  if (!asked.upstream && bundled()) {  // it writes to the end, and characters are its tokens
+    out.text = first_characters(answer.text, asked.request.max_tokens, out.cut);
+    if (out.cut) out.usage.completion = asked.request.max_tokens;
   }
-  const tiny::Answer& answer = out.outcomes[out.best]->answer;
-  out.text = first_characters(answer.text, asked.request.max_tokens, out.cut);
-  out.usage.text = symbols(asked.request.question().text);
-  const auto said = static_cast<int64_t>(answer.probabilities.size());
-  out.usage.completion = out.cut ? asked.request.max_tokens : said;
   return out;
 }
 
-ordered_json Service::extension(const Asked& asked, const Answered& answered, bool logged) const {
-  const Outcome& best = *answered.outcomes[answered.best];
-  const double confidence = best.confidence();
-  int64_t budget = 0;
-  auto pictures = ordered_json::array();
-  for (size_t i = 0; i < answered.outcomes.size(); ++i) {
-    budget += answered.outcomes[i]->budget.tokens;
-    pictures.push_back(
-        describe(*asked.pictures[i], *answered.outcomes[i], asked.request.extension.map));
-  }
-  return {{"budget", budget},
-          {"budget_reason", best.budget.why},
-          {"policy", or_else(asked.request.extension.policy, options_.policy)},
-          {"confidence", std::round(confidence * 1e4) / 1e4},
-          {"uncertainty", std::round((1 - confidence) * 1e4) / 1e4},
-          {"unsure", confidence < options_.threshold},
-          {"passes", best.passes.size()},
-          {"picture", answered.best},
-          {"pictures", std::move(pictures)},
-          {"logged", logged}};
+ordered_json Service::extension(const Asked& asked, const Answered& answered) const {
+  ordered_json out = to_json(*answered.answer, {asked.request.extension.map});
+  if (asked.request.extension.map) add_homunculi(*answered.answer, asked.pictures(), out);
+  if (asked.upstream) out["family"] = asked.upstream->family().name;
+  out["logged"] = answered.logged;
+  return out;
 }
 
 void Service::chat(const Request& from, const std::string& body, Response& response) {
-  const json request = parse_json(body, "the request");
-  if (upstream_) return upstream_->chat(from, request, response);
-  auto asked = begin(parse_chat(request), true);
+  auto asked = begin(from, body, Wanted::answer);
+  if (asked->upstream) return forward(std::move(asked), response);
   if (asked->request.stream) return stream(std::move(asked), response);
-  const Answered answered = collect(*asked);
-  const bool logged = account(*asked, answered);
+  Answered answered = collect(*asked);
+  account(*asked, answered);
   ordered_json out =
-      completion(asked->id, model_name(), answered.text, answered.cut ? "length" : "stop");
+      completion(asked->id, asked->request.model, answered.text, answered.cut ? "length" : "stop");
   out["usage"] = to_json(answered.usage);
-  out["arrcoc"] = extension(*asked, answered, logged);
+  out["arrcoc"] = extension(*asked, answered);
   reply(response, out);
+}
+
+void Service::provide_events(Response& response, std::function<bool(httplib::DataSink&)> pump,
+                             const char* before_error) {
+  response.set_header("X-Accel-Buffering", "no");
+  response.set_chunked_content_provider(
+      "text/event-stream",
+      [this, pump = std::move(pump), before_error](size_t, httplib::DataSink& sink) {
+        try {
+          return pump(sink);
+        } catch (...) {  // nothing above would catch it
+          const ApiError problem = api_error(std::current_exception());
+          metrics_.count("arrcoc_failures_total", label("code", problem.code()));
+          const std::string last = before_error + problem.body() + "\n\n";
+          sink.write(last.data(), last.size());
+          sink.done();
+          return true;
+        }
+      });
 }
 
 void Service::stream(std::shared_ptr<Asked> asked, Response& response) {
   response.set_header("Cache-Control", "no-store");
-  response.set_header("X-Accel-Buffering", "no");
-  response.set_chunked_content_provider(
-      "text/event-stream", [this, asked](size_t, httplib::DataSink& sink) {
-        try {
-          if (!stream_text(*asked, sink)) return false;
-        } catch (...) {
-          const ApiError problem = api_error(std::current_exception());
-          metrics_.count("arrcoc_failures_total", label("code", problem.code()));
-          const std::string last = "data: " + problem.body() + "\n\n";
-          sink.write(last.data(), last.size());
-        }
+  provide_events(
+      response,
+      [this, asked](httplib::DataSink& sink) {
+        if (!stream_text(*asked, sink)) return false;
         sink.done();
         return true;
-      });
+      },
+      "data: ");
 }
 
 bool Service::stream_text(const Asked& asked, httplib::DataSink& sink) {
+  const ChatRequest& request = asked.request;
   const auto send = [&](const std::string& text) { return sink.write(text.data(), text.size()); };
-  ordered_json piece = chunk(asked.id, model_name());
+  ordered_json piece = chunk(asked.id, request.model);
   piece["choices"][0]["delta"] = {{"role", "assistant"}, {"content", ""}};
   if (!send(event(piece))) return false;
   size_t sent = 0;
-  bool cut = false;
-  const int limit = hosted_ ? 0 : asked.request.max_tokens;  // a hosted model counts by itself
+  const int limit = bundled() ? request.max_tokens : 0;  // other models count by themselves
   const auto send_rest = [&](const std::string& all) {
+    bool cut = false;
     const std::string text = first_characters(all, limit, cut);
     if (text.size() <= sent) return true;
     piece["choices"][0]["delta"] = {{"content", text.substr(sent)}};
@@ -239,18 +300,17 @@ bool Service::stream_text(const Asked& asked, httplib::DataSink& sink) {
     return send(event(piece));
   };
   std::string text;
-  if (const Telling* heard = asked.heard())
-    while (wait_for(asked, *heard, text.size(), text) == Telling::Progress::more)
-      if (!send_rest(text)) return false;
-  const Answered answered = collect(asked);
-  if (!send_rest(answered.outcomes[answered.best]->answer.text)) return false;
-  const bool logged = account(asked, answered);
-  ordered_json last = chunk(asked.id, model_name());
+  while (wait_for(*asked.job, asked.deadline, text.size(), text) == AnswerStream::Progress::more)
+    if (!send_rest(text)) return false;
+  Answered answered = collect(asked);
+  if (!send_rest(answered.answer->text)) return false;
+  account(asked, answered);
+  ordered_json last = chunk(asked.id, request.model);
   last["choices"][0]["finish_reason"] = answered.cut ? "length" : "stop";
-  last["arrcoc"] = extension(asked, answered, logged);
+  last["arrcoc"] = extension(asked, answered);
   if (!send(event(last))) return false;
-  if (asked.request.include_usage) {
-    ordered_json usage = chunk(asked.id, model_name());
+  if (request.include_usage) {
+    ordered_json usage = chunk(asked.id, request.model);
     usage["choices"] = ordered_json::array();
     usage["usage"] = to_json(answered.usage);
     if (!send(event(usage))) return false;
@@ -258,70 +318,112 @@ bool Service::stream_text(const Asked& asked, httplib::DataSink& sink) {
   return send("data: [DONE]\n\n");
 }
 
-void Service::count_tokens(const std::string& body, Response& response) {
-  const json request = parse_json(body, "the request");
-  if (upstream_) return upstream_->count_tokens(request, response);
-  const auto asked = begin(parse_chat(request), false);
-  const Answered answered = collect(*asked);
-  const Usage& usage = answered.usage;
-  reply(response, {{"object", "response.input_tokens"},
-                   {"input_tokens", usage.kept + usage.text},
-                   {"text_tokens", usage.text},
-                   {"image_tokens", {{"kept", usage.kept}, {"native", usage.native}}}});
+void Service::account(const Asked& asked, Answered& answered) {
+  const Answer& answer = *answered.answer;
+  Example e;
+  e.id = asked.id;
+  e.model = asked.request.model;
+  e.question = asked.request.question().text;
+  e.answer = answered.text;
+  e.policy = answer.policy;
+  e.confidence = answer.confidence;
+  e.kept = answered.usage.kept;
+  e.native = answered.usage.native;
+  for (const PictureAnswer& picture : answer.pictures) e.budget += picture.budget.tokens;
+  const double spent = seconds_since(asked.start);
+  e.milliseconds = 1e3 * spent;
+  metrics_.observe("arrcoc_request_seconds", spent, label("budget", budget_bucket(e.budget)));
+  metrics_.observe("arrcoc_budget_tokens", static_cast<double>(e.budget));
+  metrics_.count("arrcoc_image_tokens_kept_total", "", static_cast<double>(e.kept));
+  metrics_.count("arrcoc_image_tokens_native_total", "", static_cast<double>(e.native));
+  if (!asked.upstream) {
+    metrics_.observe("arrcoc_passes", static_cast<double>(answer.from().passes.size()));
+    metrics_.observe("arrcoc_confidence", e.confidence);
+  }
+  if (!examples_.kept()) return;
+  ordered_json report = to_json(answer, {true});
+  for (const char* repeated : {"leaves", "crops", "map", "passes"}) report.erase(repeated);
+  for (ordered_json& picture : report["pictures"])
+    for (ordered_json& pass : picture["passes"]) {
+      pass.erase("map");
+      pass.erase("attention");
+    }
+  e.allocation = dump(report);
+  answered.logged = examples_.add(std::move(e), asked.pictures()[answer.picture]);
+}
+
+// ---- The other endpoints
+
+void Service::count_tokens(const Request& from, const std::string& body, Response& response) {
+  const auto asked = begin(from, body, Wanted::count);
+  Usage usage;
+  if (asked->job) {
+    const Answered answered = collect(*asked);
+    if (asked->upstream) require_affordable(*asked, answered.answer->fallbacks);
+    usage = answered.usage;
+  } else {
+    usage.text = asked->upstream->text_tokens();
+  }
+  ordered_json out = {{"object", "response.input_tokens"},
+                      {"input_tokens", usage.kept + usage.text},
+                      {"text_tokens", usage.text},
+                      {"image_tokens", usage.image_tokens()}};
+  if (asked->upstream) out["text_estimated"] = true;
+  reply(response, out);
 }
 
 void Service::relevance(const std::string& body, Response& response) {
   const RelevanceRequest request = parse_relevance(parse_json(body, "the request"));
-  Asked asked;
-  asked.deadline = deadline();
+  Engine& engine = this->engine();
+  const Clock::time_point until = deadline();
   parse_query(request.question);
   Question question;
   question.text = request.question;
-  question.policy = or_else(request.extension.policy, options_.policy);
-  policy(question.policy);
-  question.budget = or_else(request.extension.budget, options_.budget);
-  question.answer = false;
-  question.picture = engine().see(picture_bytes(request.image, options_), asked.deadline);
-  const Ticket ticket = engine().ask(question);
-  wait_all(asked, *ticket);
-  reply(response, relevance_report(*question.picture, *ticket->outcome(), request.question,
-                                   question.policy, request.extension.map));
+  question.options = options_for(request.extension, "");
+  question.wanted = Wanted::look;
+  question.pictures = see({&request.image}, question.options, until);
+  const Ticket job = engine.ask(std::move(question));
+  wait_all(*job, until);
+  ordered_json out = {{"object", "arrcoc.relevance"}};
+  out.update(to_json(*job->answer(), {true}));
+  if (request.extension.map) add_drawings(*job->answer(), *job->question().pictures[0], out);
+  reply(response, out);
+}
+
+void Service::feedback(const std::string& body, Response& response) {
+  const FeedbackRequest request = parse_feedback(parse_json(body, "the request"));
+  examples_.rate(request);
+  reply(response, {{"id", request.id}, {"rating", to_string(request.rating)}});
 }
 
 void Service::models(const Request& from, Response& response) {
-  if (upstream_) return upstream_->models(from, response);
-  engine();  // a hosted model's name is known when it is loaded
-  const ordered_json model = {
-      {"id", model_name()}, {"object", "model"}, {"created", 1794700800}, {"owned_by", "arrcoc"}};
+  if (upstream_) {
+    const auto result =
+        upstream_->client()->Get(upstream_->address.base + "/models", upstream_->headers(from));
+    if (!result)
+      throw ApiError(502, "upstream_unreachable",
+                     "the upstream cannot be reached: " + httplib::to_string(result.error()));
+    response.status = result->status;
+    response.set_content(result->body, "application/json");
+    return;
+  }
+  engine();  // a model's name is known when it is loaded
+  const ordered_json model = {{"id", asker_->model()->name()},
+                              {"object", "model"},
+                              {"created", 1794700800},
+                              {"owned_by", "arrcoc"}};
   reply(response, {{"object", "list"}, {"data", {model}}});
 }
 
-bool Service::account(const Asked& asked, const Answered& answered) {
-  const Outcome& best = *answered.outcomes[answered.best];
-  Example e;
-  e.id = asked.id;
-  e.model = model_name();
-  e.question = asked.request.question().text;
-  e.answer = answered.text;
-  e.policy = or_else(asked.request.extension.policy, options_.policy);
-  e.confidence = best.confidence();
-  e.kept = answered.usage.kept;
-  e.native = answered.usage.native;
-  auto allocation = ordered_json::array();
-  for (const auto& outcome : answered.outcomes) {
-    e.budget += outcome->budget.tokens;
-    allocation.push_back(allocating::leaves_json(outcome->allocation()));
+std::string Service::metrics_text() {
+  if (ready_) {
+    metrics_.set("arrcoc_cache_bytes", static_cast<double>(engine_->cache_bytes()));
+    metrics_.set("arrcoc_queue_jobs", static_cast<double>(engine_->waiting()));
+    metrics_.set("arrcoc_adapter_quality_mean", engine_->drift().mean());
+    metrics_.set("arrcoc_adapter_quality_std", engine_->drift().deviation());
+    metrics_.set("arrcoc_adapter_drift", engine_->drift().shift());
   }
-  e.allocation = dump(allocation);
-  const double spent = seconds_since(asked.start);
-  e.milliseconds = 1e3 * spent;
-  metrics_.observe("arrcoc_request_seconds", spent, label("budget", budget_bucket(e.budget)));
-  metrics_.observe("arrcoc_passes", static_cast<double>(best.passes.size()));
-  metrics_.observe("arrcoc_confidence", e.confidence);
-  metrics_.observe("arrcoc_budget_tokens", static_cast<double>(e.budget));
-  metrics_.count("arrcoc_image_tokens_kept_total", "", static_cast<double>(e.kept));
-  metrics_.count("arrcoc_image_tokens_native_total", "", static_cast<double>(e.native));
-  return remember(std::move(e), asked.pictures[answered.best]);
+  return metrics_.text();
 }
 
 }  // namespace arrcoc::serving

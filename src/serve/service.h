@@ -2,29 +2,28 @@
 #pragma once
 
 #include <atomic>
-#include <deque>
 #include <memory>
-#include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "serve/engine.h"
-#include "serve/hosted.h"
+#include "serve/examples.h"
 #include "serve/replies.h"
 #include "serve/schema.h"
+#include "serve/upstream_model.h"
 
 namespace arrcoc::serving {
 
-inline constexpr const char* kTinyName = "arrcoc-tiny";
-
-class Upstream;
+enum class Health { ok, loading, draining, failed };
 
 class Service {
  public:
   Service(const Options& options, Metrics& metrics, Server::Log log);
   ~Service();
 
-  void load();                // the model; throws when it cannot
-  std::string state() const;  // loading, ok, draining, failed
+  void load();  // the models; throws when it cannot
+  Health health() const;
   void fail() { failed_ = true; }
   void drain() { draining_ = true; }
   void abort() { aborting_ = true; }  // what still waits gets 503
@@ -33,72 +32,80 @@ class Service {
   using Request = httplib::Request;
   using Response = httplib::Response;
   void chat(const Request& from, const std::string& body, Response& response);
-  void count_tokens(const std::string& body, Response& response);
+  void count_tokens(const Request& from, const std::string& body, Response& response);
   void relevance(const std::string& body, Response& response);
   void feedback(const std::string& body, Response& response);
   void models(const Request& from, Response& response);
   std::string metrics_text();
 
  private:
-  friend class Upstream;
   struct Asked {
     ChatRequest request;
     std::string id;
-    Clock::time_point start, deadline;
-    std::vector<SeenRef> pictures;
-    std::vector<Ticket> tickets;  // one a picture
-    std::shared_ptr<Talk> talk;   // of a hosted model; the tickets only looked then
-    // What can be streamed; with several pictures the surest answer is known only when all are
-    // there.
-    const Telling* heard() const {
-      return talk                  ? static_cast<const Telling*>(talk.get())
-             : tickets.size() == 1 ? tickets[0].get()
-                                   : nullptr;
-    }
+    Clock::time_point start = Clock::now(), deadline;
+    std::shared_ptr<const UpstreamModel> upstream;  // null: answered in this process
+    Ticket job;  // null: a request to the upstream without pictures
+    const std::vector<SeenRef>& pictures() const { return job->question().pictures; }
   };
   struct Answered {
-    size_t best = 0;
-    std::vector<std::shared_ptr<const Outcome>> outcomes;
+    std::shared_ptr<const Answer> answer;
     Usage usage;
     std::string text;
-    bool cut = false;  // by the client's limit of tokens
+    bool cut = false;  // by a limit of tokens
+    bool logged = false;
   };
-  struct Remembered {
-    Example example;
-    std::weak_ptr<const SeenPicture> picture;
-  };
+  struct Proxied;
 
   Engine& engine() const;  // ApiError{503} while loading
-  std::string model_name() const;
+  bool bundled() const;    // the bundled model answers
   Clock::time_point deadline() const;
-  std::vector<SeenRef> see_all(const ChatRequest& request, Clock::time_point deadline);
-  std::shared_ptr<Asked> begin(ChatRequest request, bool answer);
-  // Hands the conversation to the hosted model as soon as the pictures were looked at.
-  void host(Asked& asked, bool answer);
-  Telling::Progress wait_for(const Asked& asked, const Telling& telling, size_t known,
-                             std::string& text) const;
-  void wait_all(const Asked& asked, const Telling& telling) const;
-  Answered collect(const Asked& asked) const;
-  Answered collect_hosted(const Asked& asked) const;
-  ordered_json extension(const Asked& asked, const Answered& answered, bool logged) const;
+  AskOptions options_for(const Extension& extension, const std::string& usual_budget) const;
+  std::vector<SeenRef> see(const std::vector<const std::string*>& urls, const AskOptions& options,
+                           Clock::time_point deadline) const;
+  std::shared_ptr<Asked> begin(const Request& from, const std::string& body, Wanted wanted);
+  Ticket ask(const Asked& asked, Wanted wanted) const;
+
+  // Throws when waiting has become pointless: the client is gone, the server goes down.
+  void require_patience() const;
+  AnswerStream::Progress wait_for(const AnswerStream& stream, Clock::time_point deadline,
+                                  size_t known, std::string& text) const;
+  void wait_all(const AnswerStream& stream, Clock::time_point deadline) const;
+  Answered collect(const Asked& asked);
+  ordered_json extension(const Asked& asked, const Answered& answered) const;
   void stream(std::shared_ptr<Asked> asked, Response& response);
   bool stream_text(const Asked& asked, httplib::DataSink& sink);
-  // Metrics and the example log; true when the answer was written to the log.
-  bool account(const Asked& asked, const Answered& answered);
-  bool remember(Example example, const SeenRef& picture);
-  bool write_example(Example example, const SeenRef& picture);
+  // Metrics and the example log.
+  void account(const Asked& asked, Answered& answered);
+  // pump: false breaks the connection off; calls sink.done() at the end. before_error: what an
+  // error event begins with.
+  void provide_events(Response& response, std::function<bool(httplib::DataSink&)> pump,
+                      const char* before_error);
+
+  // proxy.cpp: what goes to the upstream and comes from there.
+  void forward(std::shared_ptr<Asked> asked, Response& response);
+  void require_affordable(const Asked& asked, const std::vector<std::string>& notes) const;
+  void pass_body(Proxied& proxied, Response& response);
+  bool pass_events(Proxied& proxied, httplib::DataSink& sink);
+  void conclude(Proxied& proxied);
+  void extend(Proxied& proxied, json& data);
 
   const Options options_;
   Metrics& metrics_;
-  Server::Log log_;
-  std::unique_ptr<ExampleLog> examples_;
-  std::unique_ptr<Hosted> hosted_;
+  Examples examples_;
+  std::unique_ptr<const Upstream> upstream_;
+  std::shared_ptr<const Asker> asker_;
   std::unique_ptr<Engine> engine_;  // after what its threads use
-  std::unique_ptr<Upstream> upstream_;
   std::atomic<bool> ready_{false}, failed_{false}, draining_{false}, aborting_{false};
-  std::mutex mutex_;
-  std::deque<Remembered> recent_;
-  Clock::time_point cleaned_;
 };
 
 }  // namespace arrcoc::serving
+
+template <>
+struct arrcoc::EnumNames<arrcoc::serving::Health> {
+  using Health = arrcoc::serving::Health;
+  static constexpr const char* kWhat = "state";
+  static constexpr std::pair<Health, const char*> kNames[] = {{Health::ok, "ok"},
+                                                              {Health::loading, "loading"},
+                                                              {Health::draining, "draining"},
+                                                              {Health::failed, "failed"}};
+};

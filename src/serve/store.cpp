@@ -102,7 +102,7 @@ Example row(const Statement& s) {
   e.native = s.number(11);
   e.allocation = s.text(12);
   e.picture = s.blob(13);
-  e.rating = s.text(14);
+  e.rating = parse_enum<Rating>(s.text(14));
   e.comment = s.text(15);
   return e;
 }
@@ -141,20 +141,19 @@ void ExampleLog::add(const Example& e) {
   s.bind(e.allocation).bind(e.picture).step("cannot write an example");
 }
 
-bool ExampleLog::rate(const std::string& id, const std::string& rating,
-                      const std::string& comment) {
+bool ExampleLog::rate(const std::string& id, Rating rating, const std::string& comment) {
   const std::scoped_lock lock(state_->mutex);
   Statement s(state_->db, "UPDATE examples SET rating = ?, comment = ? WHERE id = ?");
-  s.bind(rating).bind(comment).bind(id).step("cannot write a rating");
+  s.bind(std::string(to_string(rating))).bind(comment).bind(id).step("cannot write a rating");
   return sqlite3_changes(state_->db) > 0;
 }
 
-std::vector<Example> ExampleLog::list(int64_t limit, const std::string& rating) const {
+std::vector<Example> ExampleLog::list(int64_t limit, Rating rating) const {
   const std::scoped_lock lock(state_->mutex);
   Statement s(state_->db,
               std::string("SELECT ") + kColumns +
                   " FROM examples WHERE ? IN ('', rating) ORDER BY number DESC LIMIT ?");
-  s.bind(rating).bind(limit);
+  s.bind(std::string(to_string(rating))).bind(limit);
   std::vector<Example> out;
   while (s.step("cannot read")) out.push_back(row(s));
   return out;

@@ -1,12 +1,12 @@
-// The proxy: requests go to another server with smaller pictures.
+// The server behind the proxy: where it is and how it is reached.
 #pragma once
 
 #include <memory>
 #include <string>
 
-#include "serve/json.h"
-#include "serve/service.h"
-#include "serve/shrink.h"
+#include "arrcoc/serve.h"
+#include "serve/http.h"
+#include "serve/metrics.h"
 
 namespace arrcoc::serving {
 
@@ -20,36 +20,18 @@ Address parse_address(const std::string& url);
 // "qwen*" style patterns: * stands for any characters.
 bool matches(const std::string& pattern, const std::string& text);
 
-class Upstream {
- public:
-  explicit Upstream(Service& service);
+struct Upstream {
+  Upstream(const Options& given, Metrics& counters);
 
-  void chat(const httplib::Request& from, const json& request, httplib::Response& response);
-  void count_tokens(const json& request, httplib::Response& response);
-  void models(const httplib::Request& from, httplib::Response& response);
-
- private:
-  struct Prepared;
-  struct Flow;
-  std::shared_ptr<Prepared> prepare(const json& request);
-  void shrink_all(Prepared& p, const std::vector<SeenRef>& seen, const std::string& question,
-                  bool strict);
-  Shrunk shrink_one(const SeenRef& seen, const Prepared& p, int64_t budget,
-                    const std::string& question);
+  Family family(const std::string& model) const;
+  std::string budget(const std::string& model) const;  // of upstream_budgets; "" when none matches
+  // Of requests that go there for this one. ApiError{400} for a key with control characters.
   httplib::Headers headers(const httplib::Request& from) const;
   std::unique_ptr<httplib::Client> client() const;
-  // Sends until there is a reply worth passing on; starts with the shrunk body.
-  std::shared_ptr<Flow> send(const httplib::Request& from, Prepared& p);
-  std::shared_ptr<Flow> try_once(const httplib::Request& from, const std::string& body);
-  void pass_on(std::shared_ptr<Prepared> p, std::shared_ptr<Flow> flow,
-               httplib::Response& response);
-  void stream(std::shared_ptr<Prepared> p, std::shared_ptr<Flow> flow, httplib::Response& response);
-  void extend_usage(json& reply, Prepared& p) const;
-  std::string extend_event(const std::string& line, Prepared& p) const;
-  void account(Prepared& p);
 
-  Service& service_;
-  Address address_;
+  const Options options;
+  Metrics& metrics;
+  const Address address;
 };
 
 }  // namespace arrcoc::serving

@@ -1,6 +1,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -13,7 +14,9 @@ int64_t TokenSequence::size() const { return pixels.defined() ? pixels.size(0) :
 
 namespace cutting {
 
-TokenSequence realize(const Pyramid& pyramid, const Allocation& allocation, TokenOrder order) {
+namespace {
+
+TokenSequence cut_leaves(const Pyramid& pyramid, const Allocation& allocation, TokenOrder order) {
   const auto n = static_cast<int64_t>(allocation.leaves.size());
   std::vector<int64_t> index(n);
   std::iota(index.begin(), index.end(), 0);
@@ -57,6 +60,52 @@ TokenSequence realize(const Pyramid& pyramid, const Allocation& allocation, Toke
                    .contiguous();
   out.scale = out.level.to(at::kFloat);
   return out;
+}
+
+// One rectangle of the picture, resampled and cut into all of its patches.
+TokenSequence cut_crop(const Pyramid& pyramid, const Crop& crop) {
+  const Geometry& whole = pyramid.geometry();
+  const auto x = static_cast<int64_t>(crop.box.x0), y = static_cast<int64_t>(crop.box.y0);
+  const int64_t w = static_cast<int64_t>(crop.box.x1) - x;
+  const int64_t h = static_cast<int64_t>(crop.box.y1) - y;
+  const bool all = x == 0 && y == 0 && w == whole.width && h == whole.height;
+  const Picture part =
+      all ? pyramid.picture()
+          : make_picture(pyramid.picture().rgb.narrow(1, y, h).narrow(2, x, w).contiguous());
+  const Pyramid small(resize(part, crop.width, crop.height));
+  Allocation every;
+  every.geometry = small.geometry();
+  const Grid grid = every.geometry.grid(0);
+  for (int r = 0; r < grid.rows; ++r)
+    for (int c = 0; c < grid.cols; ++c) every.leaves.push_back({0, r, c, 0});
+  TokenSequence out = cut_leaves(small, every, TokenOrder::raster);
+  const auto pair = [](int64_t a, int64_t b) {
+    return at::tensor({static_cast<float>(a), static_cast<float>(b)});
+  };
+  out.centre = (out.centre * pair(w, h) + pair(x, y)) / pair(whole.width, whole.height);
+  // Longer sides, as their rounding matters least.
+  out.scale += std::log2(static_cast<double>(std::max(w, h)) / std::max(crop.width, crop.height));
+  return out;
+}
+
+TokenSequence joined(const std::vector<TokenSequence>& parts) {
+  const auto all = [&](at::Tensor TokenSequence::*field) {
+    std::vector<at::Tensor> list;
+    for (const TokenSequence& part : parts) list.push_back(part.*field);
+    return at::cat(list);
+  };
+  return {all(&TokenSequence::pixels), all(&TokenSequence::around), all(&TokenSequence::centre),
+          all(&TokenSequence::level),  all(&TokenSequence::scale),  all(&TokenSequence::relevance)};
+}
+
+}  // namespace
+
+TokenSequence cut(const Pyramid& pyramid, const Allocation& allocation, TokenOrder order) {
+  if (allocation.crops.empty()) return cut_leaves(pyramid, allocation, order);
+  std::vector<TokenSequence> parts;
+  if (!allocation.leaves.empty()) parts.push_back(cut_leaves(pyramid, allocation, order));
+  for (const Crop& crop : allocation.crops) parts.push_back(cut_crop(pyramid, crop));
+  return parts.size() == 1 ? parts.front() : joined(parts);
 }
 
 PackedTokens pack(const std::vector<TokenSequence>& sequences, int64_t length) {

@@ -44,12 +44,12 @@ const Query kHard = question(Complexity::complex, 0.9F, AnswerKind::number);
 const Query kDescribe = question(Complexity::simple, 0.1F, AnswerKind::any);
 
 int decide(const std::string& rule, const Map& map, const Query& query) {
-  return budget(relevance_of(map), query, rule).tokens;
+  return budget(look_of(map), query, rule).tokens;
 }
 
 ErrorCode code_of(const std::string& rule) {
   try {
-    budget(relevance_of(flat()), kEasy, rule);
+    budget(look_of(flat()), kEasy, rule);
   } catch (const Error& error) {
     return error.code();
   }
@@ -57,15 +57,15 @@ ErrorCode code_of(const std::string& rule) {
 }
 
 TEST(Budget, ReadsNumbersLevelsAndRules) {
-  const Relevance relevance = relevance_of(flat());
-  EXPECT_EQ(budget(relevance, kEasy, "180").tokens, 180);
-  EXPECT_EQ(budget(relevance, kEasy, "180").tier, "");
-  EXPECT_EQ(budget(relevance, kEasy, "1").tokens, 1);
-  EXPECT_EQ(budget(relevance, kEasy, "65536").tokens, 65536);
-  EXPECT_EQ(budget(relevance, kEasy, "fast").tokens, 64);
-  EXPECT_EQ(budget(relevance, kEasy, "fast").tier, "fast");
-  EXPECT_EQ(budget(relevance, kEasy, "balanced").tokens, 180);
-  EXPECT_EQ(budget(relevance, kEasy, "accurate").tokens, 400);
+  const Look look = look_of(flat());
+  EXPECT_EQ(budget(look, kEasy, "180").tokens, 180);
+  EXPECT_EQ(budget(look, kEasy, "180").tier, "");
+  EXPECT_EQ(budget(look, kEasy, "1").tokens, 1);
+  EXPECT_EQ(budget(look, kEasy, "65536").tokens, 65536);
+  EXPECT_EQ(budget(look, kEasy, "fast").tokens, 64);
+  EXPECT_EQ(budget(look, kEasy, "fast").tier, "fast");
+  EXPECT_EQ(budget(look, kEasy, "balanced").tokens, 180);
+  EXPECT_EQ(budget(look, kEasy, "accurate").tokens, 400);
 }
 
 TEST(Budget, RefusesOtherNumbersAndNames) {
@@ -82,15 +82,33 @@ TEST(Budget, EveryRuleStaysInRangeAndSaysWhy) {
     for (const Map& map : {flat(), peaky(), noisy(), aligned_map(kSquare, 0),
                            aligned_map(kSquare, 1), map_over(kSquare, 1, 1, 1)}) {
       for (const Query& query : {kEasy, kTotal, kHard, kDescribe}) {
-        const Budget out = budget(relevance_of(map), query, name);
+        const Budget out = budget(look_of(map), query, name);
         EXPECT_GE(out.tokens, kMinBudget) << name;
         EXPECT_LE(out.tokens, kMaxBudget) << name;
         EXPECT_FALSE(out.tier.empty()) << name;
         EXPECT_FALSE(out.why.empty()) << name;
-        EXPECT_EQ(out, budget(relevance_of(map), query, name));
+        EXPECT_EQ(out, budget(look_of(map), query, name));
       }
     }
   }
+}
+
+TEST(Budget, AutoFollowsWhatTheNetworkExpects) {
+  Look look = look_of(peaky());
+  look.need = 0.0F;
+  EXPECT_EQ(budget(look, kHard, "auto").tokens, kMinBudget);
+  look.need = 1.0F;
+  EXPECT_EQ(budget(look, kEasy, "auto").tokens, kMaxBudget);
+  EXPECT_EQ(budget(look, kEasy, "learned"), budget(look, kEasy, "auto"));
+  look.need = 0.5F;
+  EXPECT_EQ(budget(look, kEasy, "auto").tokens, 232);
+  // Another range, the same share of it.
+  EXPECT_EQ(budget(look, kEasy, "auto:32-200").tokens, 116);
+  EXPECT_NE(budget(look, kEasy, "auto").why.find("network"), std::string::npos);
+  EXPECT_EQ(budget(look_of(peaky()), kEasy, "auto").why.find("network"), std::string::npos);
+  for (const char* bad : {"auto:", "auto:5", "auto:9-3", "auto:0-10", "auto:1-99999", "auto:1-2x"})
+    EXPECT_EQ(code_of(bad), ErrorCode::bad_argument) << bad;
+  EXPECT_EQ(code_of("automatic"), ErrorCode::not_found);
 }
 
 TEST(Tiers, HardQuestionsNeverGetFewerThan160Tokens) {
@@ -127,7 +145,7 @@ TEST(Entropy, WithoutATemperatureEveryMapLooksFlat) {
   // Why the rule has one: at temperature 1 a needle and an even map differ by less than 1 %.
   EXPECT_GT(normalised_entropy(peaky(), 1), 0.99);
   EXPECT_LT(normalised_entropy(peaky(), kEntropyTemperature), 0.05);
-  EXPECT_EQ(make_entropy_rule(100)->decide(relevance_of(peaky()), kEasy).tokens, 400);
+  EXPECT_EQ(make_entropy_rule(100)->decide(look_of(peaky()), kEasy).tokens, 400);
   EXPECT_THROW(make_entropy_rule(0), Error);
 }
 
@@ -161,18 +179,19 @@ TEST(Auto, MixesQuestionAndMap) {
 }
 
 TEST(Curves, FollowTheirFormulas) {
-  EXPECT_EQ(curve("linear", 0.3), 0.3);
-  EXPECT_NEAR(curve("exponential", 0.3), 0.09, 1e-12);
-  EXPECT_NEAR(curve("power", 0.3), std::pow(0.3, 2.5), 1e-12);
-  EXPECT_NEAR(curve("power", 0.3, 100), std::pow(0.3, 4.5), 1e-12);
-  EXPECT_NEAR(curve("power", 0.3, -100), std::pow(0.3, 0.5), 1e-12);
-  EXPECT_NEAR(curve("sigmoid", 0.5), 0.5, 1e-12);
-  EXPECT_NEAR(curve("sigmoid", 0.7), 1 / (1 + std::exp(-2.0)), 1e-12);
-  EXPECT_EQ(curve("linear", -1), 0);
-  EXPECT_EQ(curve("linear", 2), 1);
-  EXPECT_THROW(curve("cubic", 0.5), Error);
-  for (const char* name : {"linear", "power", "exponential", "sigmoid"}) {
-    for (int i = 1; i <= 20; ++i) EXPECT_GT(curve(name, i / 20.0), curve(name, (i - 1) / 20.0));
+  EXPECT_EQ(along(Curve::linear, 0.3), 0.3);
+  EXPECT_NEAR(along(Curve::exponential, 0.3), 0.09, 1e-12);
+  EXPECT_NEAR(along(Curve::power, 0.3), std::pow(0.3, 2.5), 1e-12);
+  EXPECT_NEAR(along(Curve::power, 0.3, 100), std::pow(0.3, 4.5), 1e-12);
+  EXPECT_NEAR(along(Curve::power, 0.3, -100), std::pow(0.3, 0.5), 1e-12);
+  EXPECT_NEAR(along(Curve::sigmoid, 0.5), 0.5, 1e-12);
+  EXPECT_NEAR(along(Curve::sigmoid, 0.7), 1 / (1 + std::exp(-2.0)), 1e-12);
+  EXPECT_EQ(along(Curve::linear, -1), 0);
+  EXPECT_EQ(along(Curve::linear, 2), 1);
+  EXPECT_THROW(parse_enum<Curve>("cubic"), Error);
+  for (const auto& [curve, name] : EnumNames<Curve>::kNames) {
+    for (int i = 1; i <= 20; ++i)
+      EXPECT_GT(along(curve, i / 20.0), along(curve, (i - 1) / 20.0)) << name;
   }
   EXPECT_EQ(tokens_at(0), 64);
   EXPECT_EQ(tokens_at(0.5), 232);

@@ -41,7 +41,7 @@ class Worth {
     const double weight = cell.level >= 2   ? 1
                           : cell.level == 1 ? options_.finest_weight
                                             : options_.enlarge_weight;
-    if (options_.gain == "mass") return mass * weight;
+    if (options_.gain == SplitGain::mass) return mass * weight;
     return promote_ && top ? peak : peak * weight;
   }
 
@@ -261,7 +261,7 @@ TEST(Quadtree, ReportsTheGapToTheTreeKnapsack) {
   even.finest_weight = 1;
   EXPECT_LT(report("peak_equal_weights_borders", measure_gap(even, kTiny, 32)).worst, 2.0 / 3);
   AllocateOptions mass = peak;
-  mass.gain = "mass";
+  mass.gain = SplitGain::mass;
   EXPECT_LT(report("mass_borders", measure_gap(mass, kTiny, 33)).worst, 2.0 / 3);
   // The optimum of trees without the one-level rule, which a balanced tree can only approach.
   AllocateOptions balanced = peak;
@@ -296,7 +296,7 @@ TEST(Quadtree, BalancedNeighboursDifferByAtMostOneLevel) {
                        1 + static_cast<int>(random() % 40));
     for (int i = 0; i < 3; ++i) map.values[random() % map.size()] = 1;
     const int budget = 1 + static_cast<int>(random() % 300);
-    options.gain = round % 2 == 0 ? "peak" : "mass";
+    options.gain = round % 2 == 0 ? SplitGain::peak : SplitGain::mass;
     ASSERT_TRUE(differ_by_one_level_at_most(run("quadtree", map, geometry, budget, options)))
         << geometry.width << "x" << geometry.height << " budget " << budget;
     AllocateOptions loose = options;
@@ -332,9 +332,9 @@ TEST(Quadtree, ANeedleGetsNativeDetailByPeakAndLosesByMass) {
   map.at(40, 50) = 1;
   AllocateOptions options;
   for (int budget : {64, 180}) {
-    options.gain = "peak";
+    options.gain = SplitGain::peak;
     EXPECT_EQ(level_at_top(run("quadtree", map, geometry, budget, options), map), 0);
-    options.gain = "mass";
+    options.gain = SplitGain::mass;
     EXPECT_GE(level_at_top(run("quadtree", map, geometry, budget, options), map), 2);
   }
 }

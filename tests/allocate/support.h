@@ -1,4 +1,4 @@
-// Small pictures, maps and questions for the tests of the attending stage.
+// Small pictures, maps and questions for the tests of the room allocate.
 #pragma once
 
 #include <algorithm>
@@ -39,6 +39,12 @@ inline void fill_random(Map& map, std::mt19937& random) {
 inline Relevance relevance_of(const Map& map) {
   Relevance out;
   out.map = map;
+  return out;
+}
+
+inline Look look_of(const Map& map) {
+  Look out;
+  out.relevance.map = map;
   return out;
 }
 

@@ -1,5 +1,5 @@
 // The defining property of every reducer, on flows made by hand.
-#include "models/tiny/reducer.h"
+#include "lab/baselines/reducers.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>

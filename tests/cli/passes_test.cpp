@@ -31,7 +31,7 @@ TEST(Passes, TheHistoryIsToldAndTheTotalHolds) {
   // Nothing is ever sure enough, and every answer counts as read from one place or not at all.
   const json j = json_of(run_arrcoc("--threads 1 ask " + kPictures +
                                     "receipt.jpg 'What is the total?' --passes 3 --budget 100 "
-                                    "--total-budget 150 --confident 1 --json --strip " +
+                                    "--total-budget 150 --confident 1 --json --details --strip " +
                                     folder / "strip.png"));
   const json& passes = j["passes"];
   ASSERT_GE(passes.size(), 1U);
@@ -56,7 +56,7 @@ TEST(Passes, TheHistoryIsToldAndTheTotalHolds) {
 
 TEST(Passes, AGazeMovesTheFirstLook) {
   const std::string line = "--threads 1 ask " + kPictures +
-                           "receipt.jpg 'What is the total?' --passes 1 --budget 64 --json";
+                           "receipt.jpg 'What is the total?' --passes 1 --budget 64 --json --details";
   const json plain = json_of(run_arrcoc(line)), gaze = json_of(run_arrcoc(line + " --gaze 40 40"));
   EXPECT_GT(gaze["passes"][0]["map"]["values"][0], plain["passes"][0]["map"]["values"][0]);
   expect_one_line_error(run_arrcoc(line + " --gaze 99999 1"), "pixel of the picture");

@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "arrcoc/error.h"
-#include "arrcoc/video.h"
+#include "arrcoc/media.h"
 #include "film/films.h"
 #include "folder.h"
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "arrcoc/error.h"
-#include "arrcoc/realize.h"
+#include "arrcoc/json.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string once;

@@ -7,6 +7,7 @@
 #include "serve/schema.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace arrcoc;
   using namespace arrcoc::serving;
   try {
     const json body = parse_json(std::string(reinterpret_cast<const char*>(data), size), "it");

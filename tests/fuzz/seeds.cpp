@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <opencv2/imgcodecs.hpp>
 
-#include "arrcoc/realize.h"
+#include "arrcoc/json.h"
 #include "media/pictures.h"
 #include "tokenizers/small.h"
 
@@ -67,7 +67,7 @@ int main(int count, char** arguments) {
   save("query", "money", text("What is the total of the invoice in $?"));
   save("query", "unicode", text("Wie groß ist das Café – heute, 14:30?"));
   save("query", "vague", text("describe this"));
-  save("options", "default.json", text(arrcoc::to_json({})));
+  save("options", "default.json", text(arrcoc::to_json(arrcoc::AskOptions{})));
   save("options", "few.json",
        text(R"({"policy":"lexical","budget":"180","frame":512,"enlarge":true})"));
   save("safetensors", "two",

@@ -9,7 +9,6 @@
 #include "arrcoc/weights.h"
 #include "hf/support.h"
 #include "models/hf/checkpoint.h"
-#include "models/hf/json.h"
 #include "models/hf/vlm.h"
 #include "models/weights/format.h"
 
@@ -84,7 +83,7 @@ TEST(ConfigParser, BrokenConfigurationsAreErrorsNeverCrashes) {
     WeightFile weights = WeightFile::open(data(std::string("goldens/") + family));
     for (int i = 0; i < 300; ++i) {
       try {
-        ModelConfig config = parse_config(jsonio::parse(mutated(good, random), "fuzz"), "fuzz");
+        ModelConfig config = parse_config(parse_json(mutated(good, random), "fuzz"), "fuzz");
         HeaderSource source(weights, spellings_of(config));
         visit_tensors(config, source);
       } catch (const Error&) {

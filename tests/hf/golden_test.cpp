@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "models/hf/hf.h"
+#include "arrcoc/model.h"
 #include "hf/support.h"
 
 namespace arrcoc::hf {

@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
-#include "models/hf/hf.h"
 #include "hf/small_folder.h"
 #include "hf/support.h"
+#include "models/hf/hf.h"
 
 namespace arrcoc::testing_support {
 
@@ -17,13 +17,19 @@ inline Picture picture(int height, int width) {
   return make_picture((ramp * 7919 % 251).to(at::kByte), "test");
 }
 
-// A random checkpoint whose vocabulary is that of the golden tokenizer.
+// A random checkpoint whose vocabulary is that of the golden tokenizer, as it would be downloaded.
+inline std::string folder_of(const std::string& family, const Scratch& scratch) {
+  write_text(scratch.path("c.json"), small_config(data("goldens"), family).dump());
+  init_checkpoint(scratch.path("c.json"), scratch.path(family), "float32", 1);
+  write_text(scratch.path(family + "/tokenizer.json"),
+             small_tokenizer(data("goldens"), family).dump());
+  return scratch.path(family);
+}
+
 inline std::shared_ptr<const hf::HfModel> model_of(const std::string& family,
                                                    const Scratch& scratch) {
-  write_text(scratch.path("c.json"), small_config(data("goldens"), family).dump());
-  hf::init_checkpoint(scratch.path("c.json"), scratch.path("m"), "float32", 1);
-  std::string tokenizer = small_tokenizer(data("goldens"), family).dump();
-  return hf::HfModel::open(scratch.path("m"), {}, parse_tokenizer(tokenizer, "t.json"));
+  const std::string folder = folder_of(family, scratch);
+  return hf::HfModel::open(folder, {}, load_tokenizer(folder));
 }
 
 // A quadtree by hand: the top-left quarter fine, the rest coarse. 256 x 256 pixels.
@@ -40,10 +46,16 @@ inline Allocation allocation(int budget) {
   return out;
 }
 
-inline hf::GenerateOptions short_answer() {
-  hf::GenerateOptions options;
-  options.max_new_tokens = 5;
-  return options;
+inline hf::GenerationSettings short_answer() {
+  hf::GenerationSettings settings;
+  settings.max_new_tokens = 5;
+  return settings;
+}
+
+inline hf::Generation answer(const hf::HfModel& model, const std::vector<Turn>& turns,
+                             const std::vector<hf::Features>& pictures,
+                             const hf::GenerationSettings& settings = short_answer()) {
+  return model.generate(model.prompt_ids(turns, pictures), pictures, settings);
 }
 
 }  // namespace arrcoc::testing_support

@@ -109,7 +109,7 @@ TEST_P(EachVlm, CachedGenerationMatchesReadingEverythingAgain) {
   auto model = load(GetParam());
   Inputs in = inputs_of(GetParam());
   Visual native = model->encode(in.values, in.grid);
-  GenerateOptions options;
+  GenerationSettings options;
   options.max_new_tokens = 6;
   Generation made = generate(*model, prepare(*model, in.ids, in.grid, native), options);
   ASSERT_EQ(made.ids.size(), 6U);
@@ -198,7 +198,7 @@ TEST(Generation, SamplingIsSeededAndRespectsItsLimits) {
   auto model = load("llava");
   Inputs in = inputs_of("llava");
   Prompt prompt = prepare(*model, in.ids, in.grid, model->encode(in.values, in.grid));
-  GenerateOptions options;
+  GenerationSettings options;
   options.max_new_tokens = 16;
   options.temperature = 1.5;
   options.seed = 3;
@@ -207,12 +207,12 @@ TEST(Generation, SamplingIsSeededAndRespectsItsLimits) {
   options.seed = 4;
   EXPECT_NE(a.ids, generate(*model, prompt, options).ids);
   options.top_k = 1;
-  GenerateOptions greedy;
+  GenerationSettings greedy;
   greedy.max_new_tokens = 16;
   EXPECT_EQ(generate(*model, prompt, options).ids, generate(*model, prompt, greedy).ids);
 
   at::Tensor logits = at::tensor(std::vector<float>{0, 1, 2, 3});  // shares .03 .09 .24 .64
-  GenerateOptions top;
+  GenerationSettings top;
   top.temperature = 1;
   top.top_p = 0.7;
   for (double u : {0.0, 0.5, 0.72, 0.99}) EXPECT_GE(draw(logits, top, u), 2) << u;
@@ -227,7 +227,7 @@ TEST(Generation, StopsAtStopTokensAndWhenToldTo) {
   auto model = load("qwen3_vl");
   Inputs in = inputs_of("qwen3_vl");
   Prompt prompt = prepare(*model, in.ids, in.grid, model->encode(in.values, in.grid));
-  GenerateOptions options;
+  GenerationSettings options;
   options.max_new_tokens = 12;
   std::vector<int64_t> free = generate(*model, prompt, options).ids;
   options.stop = {free[4]};
@@ -237,7 +237,7 @@ TEST(Generation, StopsAtStopTokensAndWhenToldTo) {
   EXPECT_LE(stopped.ids.size(), 5U);
   options.stop.clear();
   int seen = 0;
-  options.on_token = [&](int64_t) { return ++seen < 3; };
+  options.on_token = [&](size_t, int64_t) { return ++seen < 3; };
   EXPECT_EQ(generate(*model, prompt, options).ids.size(), 3U);
 }
 
@@ -245,7 +245,7 @@ TEST(Attention, WatchedLayersSayWhereTheQuestionLooked) {
   auto model = load("qwen2_5_vl");
   Inputs in = inputs_of("qwen2_5_vl");
   Prompt prompt = prepare(*model, in.ids, in.grid, model->encode(in.values, in.grid));
-  GenerateOptions options;
+  GenerationSettings options;
   options.max_new_tokens = 1;
   options.attention_layers = {0, -1};
   Generation made = generate(*model, prompt, options);

@@ -5,16 +5,15 @@
 #include <functional>
 
 #include "arrcoc/error.h"
-#include "models/hf/hf.h"
+#include "arrcoc/model.h"
 #include "arrcoc/weights.h"
 #include "hf/support.h"
-#include "models/hf/json.h"
+#include "models/settings.h"
 
 namespace arrcoc::hf {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 using testing_support::data;
 using testing_support::Scratch;
 using testing_support::write_text;
@@ -22,7 +21,9 @@ using Tensors = std::map<std::string, at::Tensor>;
 
 std::string golden(const std::string& family) { return data("goldens/" + family); }
 
-json config_of(const std::string& family) { return jsonio::read(golden(family) + "/config.json"); }
+json config_of(const std::string& family) {
+  return Settings::read(golden(family) + "/config.json");
+}
 
 Tensors tensors_of(const std::string& family) {
   WeightFile file = WeightFile::open(golden(family));
@@ -149,7 +150,7 @@ TEST(Spellings, ATiedHeadMayBeLeftOutOfTheFile) {
 void expect_refused(const json& config, const Tensors& tensors, const std::string& says) {
   Scratch scratch;
   save(scratch, config, tensors);
-  ModelInfo info = inspect(scratch.path(""));
+  ModelInfo info = inspect_model(scratch.path(""));
   EXPECT_NE(info.problem.find(says), std::string::npos) << says << " | " << info.problem;
   EXPECT_NE(info.problem.find(scratch.path("").substr(0, 12)), std::string::npos);
   EXPECT_THROW(self_test(scratch.path("")), Error);
@@ -206,7 +207,7 @@ TEST(Checkpoint, ImpossibleConfigurationsAreRefusedByName) {
 TEST(Checkpoint, EveryFamilyPassesItsSelfTest) {
   for (const char* family :
        {"clip", "siglip", "sam", "llava", "qwen2_vl", "qwen2_5_vl", "qwen3_vl", "ovis2"}) {
-    ModelInfo info = inspect(golden(family));
+    ModelInfo info = inspect_model(golden(family));
     EXPECT_EQ(info.problem, "");
     EXPECT_EQ(info.family, family);
     EXPECT_GT(info.parameters, 1000);
@@ -231,8 +232,8 @@ TEST(Checkpoint, RandomCheckpointsOfOtherSizesRunAndAreReproducible) {
     write_text(scratch.path("c.json"), config.dump());
     int64_t count = init_checkpoint(scratch.path("c.json"), scratch.path("a"), "float32", 7, 60000);
     EXPECT_TRUE(fs::exists(scratch.path("a/model.safetensors.index.json"))) << family;
-    EXPECT_EQ(inspect(scratch.path("a")).problem, "");
-    EXPECT_EQ(inspect(scratch.path("a")).parameters, count);
+    EXPECT_EQ(inspect_model(scratch.path("a")).problem, "");
+    EXPECT_EQ(inspect_model(scratch.path("a")).parameters, count);
     for (const TensorCheck& check : self_test(scratch.path("a"))) {
       EXPECT_TRUE(check.ok()) << family << " " << check.name << " " << check.problem;
     }

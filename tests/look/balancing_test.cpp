@@ -4,6 +4,7 @@
 
 #include "arrcoc/error.h"
 #include "arrcoc/look.h"
+#include "look/balance/balancers.h"
 
 using namespace arrcoc;
 
@@ -37,16 +38,16 @@ TEST(Balancing, EveryBalancerGivesAMapInTheUnitRange) {
     Relevance r = balancing::balance(knowledge(), query, name);
     EXPECT_NEAR(*std::min_element(r.map.values.begin(), r.map.values.end()), 0.0F, 1e-6) << name;
     EXPECT_NEAR(maximum(r.map), 1.0F, 1e-5) << name;
-    EXPECT_EQ(r.fallbacks.empty(), name != "learned") << name;  // no policy is installed here
+    EXPECT_EQ(r.fallbacks.empty(), name != "learned") << name;  // no policy is given here
   }
   EXPECT_THROW(balancing::balance(knowledge(), query, "nobody"), Error);
 }
 
-TEST(Balancing, AdditiveIsTheWeightedSum) {
+TEST(Balancing, FixedIsTheWeightedSum) {
   BalanceOptions options;
   options.preset = "symbolic";
   const Knowledge k = knowledge();
-  Relevance r = balancing::balance(k, parse_query("x?"), "additive", options);
+  Relevance r = balancing::balance(k, parse_query("x?"), "fixed", options);
   Map expected = like(k.information, 0);
   for (size_t i = 0; i < expected.size(); ++i) {
     expected.values[i] =
@@ -55,6 +56,29 @@ TEST(Balancing, AdditiveIsTheWeightedSum) {
   expected = min_max(expected);
   for (size_t i = 0; i < expected.size(); ++i) {
     EXPECT_NEAR(r.map.values[i], expected.values[i], 1e-5);
+  }
+}
+
+TEST(Balancing, OneMapAloneIsPassedOnAsItIs) {
+  Knowledge only;
+  only.coupling = knowledge().coupling;
+  only.coupling.at(0, 0) = 0.25F;
+  only.coupling.at(2, 3) = 0.75F;
+  BalanceOptions options;
+  options.preset = "query";
+  const Relevance r = balancing::balance(only, parse_query("x?"), "fixed", options);
+  EXPECT_EQ(r.map, only.coupling);
+  EXPECT_EQ(r.weights, (Weights{0, 0, 1}));
+  EXPECT_FALSE(r.tensions);
+  const Balancer::Reads reads = registry<Balancer>().make("fixed")->reads(options);
+  EXPECT_TRUE(reads.coupling && !reads.information && !reads.salience);
+}
+
+TEST(Balancing, OnlyBalancersThatUseTensionsReportThem) {
+  for (const auto& [name, summary] : registry<Balancer>().list()) {
+    const bool uses = name == "adaptive" || name == "opponent" || name == "opponent-softmax";
+    const Relevance r = balancing::balance(knowledge(), parse_query("x?"), name);
+    EXPECT_EQ(r.tensions.has_value(), uses) << name;
   }
 }
 
@@ -71,7 +95,7 @@ TEST(Balancing, MultiplicativeAsksForAllThree) {
 TEST(Balancing, StaticTensionsStandOffTheMidpoint) {
   // At exploit = 0.5 salience would drop out of the second tension altogether.
   Relevance r = balancing::balance(knowledge(), parse_query("x?"), "opponent");
-  EXPECT_GT(std::abs(r.tensions.exploit - 0.5F), 0.05F);
+  EXPECT_GT(std::abs(r.tensions->exploit - 0.5F), 0.05F);
   Knowledge k = knowledge();
   k.information = like(k.information, 0.5F);
   k.coupling = like(k.coupling, 0.5F);
@@ -140,6 +164,7 @@ TEST(Balancing, VoidFallsBackToUniformAndSaysSo) {
   k.coupling = like(k.coupling, 0.0F);
   Relevance r = balancing::balance(k, parse_query("What is this?"), "adaptive");
   EXPECT_EQ(variance(r.map), 0.0F);
+  EXPECT_EQ(r.weights, (Weights{0, 0, 0}));  // none of the maps made it
   ASSERT_EQ(r.fallbacks.size(), 1u);
 }
 

@@ -23,36 +23,34 @@ Knowledge knowledge() {
   return k;
 }
 
-std::string policy(float information, float salience, float coupling) {
-  balancing::Policy p;
-  p.bias = {information, salience, coupling};
-  return balancing::to_json(p);
+BalanceOptions with(float information, float salience, float coupling) {
+  BalancePolicy policy;
+  policy.bias = {information, salience, coupling};
+  BalanceOptions out;
+  out.learned = std::make_shared<const BalancePolicy>(policy);
+  return out;
 }
 
-struct Learned : testing::Test {
-  void TearDown() override { balancing::install_policy(""); }
-};
+const Query kTotal = parse_query("what is the total?");
 
-TEST_F(Learned, WeightsComeFromTheInstalledPolicy) {
-  balancing::install_policy(policy(-20, -20, 20));
-  const Relevance r = balancing::balance(knowledge(), parse_query("what is the total?"), "learned");
+TEST(Learned, WeightsComeFromThePolicyThatIsGiven) {
+  const Relevance r = balancing::balance(knowledge(), kTotal, "learned", with(-20, -20, 20));
   EXPECT_NEAR(r.weights.coupling, 1, 1e-4);
   EXPECT_GT(r.map.values.front(), r.map.values.back());
   EXPECT_TRUE(r.fallbacks.empty());
-  balancing::install_policy(policy(20, -20, -20));
-  const Relevance other =
-      balancing::balance(knowledge(), parse_query("what is the total?"), "learned");
+  EXPECT_FALSE(r.tensions);  // it has none
+  const Relevance other = balancing::balance(knowledge(), kTotal, "learned", with(20, -20, -20));
   EXPECT_LT(other.map.values.front(), other.map.values.back());
 }
 
-TEST_F(Learned, WithoutAPolicyItSaysSo) {
-  const Relevance r = balancing::balance(knowledge(), parse_query("what is the total?"), "learned");
+TEST(Learned, WithoutAPolicyItSaysSo) {
+  const Relevance r = balancing::balance(knowledge(), kTotal, "learned");
   ASSERT_EQ(r.fallbacks.size(), 1U);
   EXPECT_EQ(r.weights, weight_preset("vervaeke"));
 }
 
-TEST_F(Learned, FeaturesMoveTheWeights) {
-  balancing::Policy p;
+TEST(Learned, FeaturesMoveTheWeights) {
+  BalancePolicy p;
   p.rows[2][1] = 5;  // vague questions
   balancing::PolicyFeatures plain{}, vague{};
   vague[1] = 1;
@@ -60,12 +58,12 @@ TEST_F(Learned, FeaturesMoveTheWeights) {
   EXPECT_GT(balancing::weights_by(p, vague, false).coupling, 0.9F);
 }
 
-TEST_F(Learned, RefusesWhatIsNoPolicy) {
+TEST(Learned, RefusesWhatIsNoPolicy) {
   for (const char* bad : {"{}", "[]", "x", R"({"bias":[1,2],"rows":[]})", R"({"bias":[1,2,"a"]})",
                           R"({"bias":[1,2,3],"rows":[[1],[2],[3]]})"})
-    EXPECT_THROW(balancing::install_policy(bad), Error) << bad;
-  const auto again = balancing::policy_from_json(policy(1, 2, 3));
-  EXPECT_EQ(again.bias, (std::array<float, 3>{1, 2, 3}));
+    EXPECT_THROW(balance_policy_from_json(bad), Error) << bad;
+  const BalancePolicy given = *with(1, 2, 3).learned;
+  EXPECT_EQ(balance_policy_from_json(to_json(given)), given);
 }
 
 }  // namespace

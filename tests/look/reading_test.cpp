@@ -11,11 +11,13 @@
 
 #include "arrcoc/error.h"
 #include "look/reading/layout.h"
-#include "look/reading/look.h"
 #include "look/reading/match.h"
+#include "look/reading/shape.h"
 
 namespace arrcoc {
 namespace {
+
+using reading::WordShape;
 
 // A page typed by hand: letters are `height` high and 0.6 `height` wide.
 class Typed {
@@ -284,54 +286,54 @@ TEST(Matching, SynonymsAreFoundThroughTheTable) {
   EXPECT_TRUE(reading::synonyms_of("xylophone").empty());
 }
 
-struct LookCase {
+struct ShapeCase {
   const char* text;
-  float reading::Look::*look;
+  float WordShape::*shape;
 };
 
-class Looks : public testing::TestWithParam<LookCase> {};
+class WordShapes : public testing::TestWithParam<ShapeCase> {};
 
-TEST_P(Looks, AreRecognisedInManyFormats) {
-  EXPECT_GE(reading::look_at(GetParam().text).*GetParam().look, 0.6F) << GetParam().text;
+TEST_P(WordShapes, AreRecognisedInManyFormats) {
+  EXPECT_GE(reading::shape_of(GetParam().text).*GetParam().shape, 0.6F) << GetParam().text;
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Table, Looks,
+    Table, WordShapes,
     testing::Values(
-        LookCase{"33.90", &reading::Look::money}, LookCase{"RM33.90", &reading::Look::money},
-        LookCase{"$1,234.50", &reading::Look::money}, LookCase{"33.9O", &reading::Look::money},
-        LookCase{"(12.00)", &reading::Look::money}, LookCase{"$15", &reading::Look::money},
-        LookCase{"10/17/67", &reading::Look::date}, LookCase{"2018-03-14", &reading::Look::date},
-        LookCase{"14.03.2018", &reading::Look::date}, LookCase{"12-JAN-2018", &reading::Look::date},
-        LookCase{"1O/17/67", &reading::Look::date}, LookCase{"1976", &reading::Look::year},
-        LookCase{"10:42:11", &reading::Look::time}, LookCase{"9:30", &reading::Look::time},
-        LookCase{"48%", &reading::Look::percent}, LookCase{"61", &reading::Look::percent},
-        LookCase{"165.5", &reading::Look::number}, LookCase{"1,204", &reading::Look::number},
-        LookCase{"03-80241112", &reading::Look::phone}, LookCase{"CG-0577", &reading::Look::code}));
+        ShapeCase{"33.90", &WordShape::money}, ShapeCase{"RM33.90", &WordShape::money},
+        ShapeCase{"$1,234.50", &WordShape::money}, ShapeCase{"33.9O", &WordShape::money},
+        ShapeCase{"(12.00)", &WordShape::money}, ShapeCase{"$15", &WordShape::money},
+        ShapeCase{"10/17/67", &WordShape::date}, ShapeCase{"2018-03-14", &WordShape::date},
+        ShapeCase{"14.03.2018", &WordShape::date}, ShapeCase{"12-JAN-2018", &WordShape::date},
+        ShapeCase{"1O/17/67", &WordShape::date}, ShapeCase{"1976", &WordShape::year},
+        ShapeCase{"10:42:11", &WordShape::time}, ShapeCase{"9:30", &WordShape::time},
+        ShapeCase{"48%", &WordShape::percent}, ShapeCase{"61", &WordShape::percent},
+        ShapeCase{"165.5", &WordShape::number}, ShapeCase{"1,204", &WordShape::number},
+        ShapeCase{"03-80241112", &WordShape::phone}, ShapeCase{"CG-0577", &WordShape::code}));
 
-TEST(Looks, TornAndStrangeTextIsNoValueAndNoCrash) {
+TEST(WordShapes, TornAndStrangeTextIsNoValueAndNoCrash) {
   for (const char* text : {"12:x", ":", "1:", "-", "%", "$", "..", "1/2/3/4/5", "a1b2c3", "9:"}) {
-    const reading::Look look = reading::look_at(text);
-    EXPECT_TRUE(std::isfinite(look.value)) << text;
-    EXPECT_LT(look.time, 0.5F) << text;
+    const WordShape shape = reading::shape_of(text);
+    EXPECT_TRUE(std::isfinite(shape.value)) << text;
+    EXPECT_LT(shape.time, 0.5F) << text;
   }
-  EXPECT_EQ(reading::look_at("-1,234.50").value, -1234.5);
-  EXPECT_EQ(reading::look_at("1,204").value, 1204);
+  EXPECT_EQ(reading::shape_of("-1,234.50").value, -1234.5);
+  EXPECT_EQ(reading::shape_of("1,204").value, 1204);
 }
 
-TEST(Looks, DatesAndPhonesMayRunOverSeveralWords) {
+TEST(WordShapes, DatesAndPhonesMayRunOverSeveralWords) {
   const auto joined = [](const std::vector<std::string>& texts) {
-    std::vector<reading::Look> looks;
-    for (const std::string& text : texts) looks.push_back(reading::look_at(text));
-    reading::join_looks(texts, looks);
-    return looks;
+    std::vector<WordShape> shapes;
+    for (const std::string& text : texts) shapes.push_back(reading::shape_of(text));
+    reading::join_shapes(texts, shapes);
+    return shapes;
   };
   for (const auto& texts : std::vector<std::vector<std::string>>{
            {"2", "July", "1971"}, {"November", "12,", "1976"}, {"30", "JAN", "74"}}) {
-    for (const reading::Look& look : joined(texts)) EXPECT_GE(look.date, 0.6F) << texts[1];
+    for (const WordShape& shape : joined(texts)) EXPECT_GE(shape.date, 0.6F) << texts[1];
   }
-  const std::vector<reading::Look> phone = joined({"(03)", "8024", "1112"});
-  for (const reading::Look& look : phone) EXPECT_GE(look.phone, 0.6F);
+  const std::vector<WordShape> phone = joined({"(03)", "8024", "1112"});
+  for (const WordShape& shape : phone) EXPECT_GE(shape.phone, 0.6F);
   EXPECT_EQ(joined({"she", "may", "go"})[1].date, 0);
 }
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "arrcoc/error.h"
+#include "look/scorers/maps.h"
 #include "sight.h"
 
 using namespace arrcoc;
@@ -157,30 +158,10 @@ TEST(Couple, TakesTheBestTokenAndDropsTheRest) {
   EXPECT_THROW(scoring::couple(features, tokens, at::tensor({0, 0}), shape), Error);
 }
 
-TEST(Features, ColourTokensMatchCells) {
+TEST(Colours, AreFoundWhereTheQuestionNamesThem) {
   at::Tensor rgb = flat(.5, .5, .5);
   fill(rgb, 32, 32, 96, 96, .85, .1, .1);
   fill(rgb, 160, 160, 224, 224, .1, .2, .8);
-  Map map = Scenery(rgb, "the blue thing").score("features");
+  Map map = Scenery(rgb, "the blue thing").score("colours");
   EXPECT_GT(mean_in(map, 160, 160, 224, 224), 2 * mean_in(map, 32, 32, 96, 96));
-}
-
-TEST(Know, NamesTheScorerThatFails) {
-  class Nan : public Scorer {
-   public:
-    Map score(const Sight& sight) const override { return like(sight.shape, NAN); }
-  };
-  registry<Scorer>().add("test-nan", "", [] { return std::make_unique<Nan>(); });
-  Scenery s(flat(.5, .5, .5), "what?");
-  scoring::Sources sources;
-  sources.coupling = "test-nan";
-  try {
-    scoring::know(s.sight(), sources);
-    FAIL() << "NaN passed";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::numeric);
-    EXPECT_NE(std::string(e.what()).find("test-nan"), std::string::npos);
-  }
-  sources.coupling = "no-such";
-  EXPECT_THROW(scoring::know(s.sight(), sources), Error);
 }

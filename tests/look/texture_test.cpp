@@ -31,8 +31,8 @@ TEST(Texture, ChannelSetsHaveTheirSizesAndNames) {
   EXPECT_EQ(static_cast<int>(Channel::gaze), 39);
   EXPECT_STREQ(to_string(Channel::luminance), "luminance");
   EXPECT_EQ(static_cast<int>(Channel::object_boundary), 33);
-  EXPECT_EQ(channel_set("40"), ChannelSet::full);
-  EXPECT_THROW(channel_set("41"), Error);
+  EXPECT_EQ(parse_enum<ChannelSet>("40"), ChannelSet::full);
+  EXPECT_THROW(parse_enum<ChannelSet>("41"), Error);
 }
 
 TEST(Texture, AreaPoolIsTheExactMeanOnAnyGrid) {

@@ -86,7 +86,7 @@ TEST(Decode, Heic) {
   const Blob file = heic(picture);
   ASSERT_FALSE(file.empty()) << "libheif without an HEVC encoder";
   const media::Probe header = media::probe(file);
-  EXPECT_EQ(header.format, "heic");
+  EXPECT_EQ(header.format, media::Format::heic);
   EXPECT_EQ(header.width, 96);
   EXPECT_EQ(header.height, 80);
   const cv::Mat result = decoded(file);

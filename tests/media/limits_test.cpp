@@ -63,12 +63,16 @@ long peak_memory_kb() {
 }  // namespace
 
 TEST(Limits, ProbeReadsTheSizeOfEveryFormat) {
+  using media::Format;
+  const std::map<std::string, Format> formats = {
+      {"jpeg", Format::jpeg}, {"png", Format::png},   {"webp", Format::webp}, {"tiff", Format::tiff},
+      {"bmp", Format::bmp},   {"heic", Format::heic}, {"pdf", Format::pdf}};
   for (const auto& [name, file] : files()) {
     const media::Probe header = media::probe(file, name);
-    EXPECT_EQ(header.format, name.substr(0, name.find(' ')));
-    if (header.format == "pdf") {
+    EXPECT_EQ(header.format, formats.at(name.substr(0, name.find(' '))));
+    if (header.format == Format::pdf) {
       EXPECT_EQ(header.width, 0);
-    } else if (header.format == "heic") {
+    } else if (header.format == Format::heic) {
       EXPECT_EQ(header.width, 64);
     } else {
       EXPECT_EQ(header.width, 61) << name;

@@ -21,7 +21,7 @@ namespace {
 Picture picture_of(const cv::Mat& rgb) { return media::decode(encoded(rgb, ".png"), "test"); }
 
 at::Tensor provided(const std::string& name, const Picture& picture) {
-  media::install();
+  media::register_strategies();
   const auto provider = registry<Provider>().make(name);
   const at::Tensor out = provider->provide(frame_of(picture, 1024), picture);
   EXPECT_EQ(out.size(0), static_cast<int64_t>(provider->channels().size()));
@@ -31,7 +31,7 @@ at::Tensor provided(const std::string& name, const Picture& picture) {
 }
 
 Map scored(const std::string& name, const Picture& picture) {
-  media::install();
+  media::register_strategies();
   const at::Tensor frame = frame_of(picture, 1024);
   const Texture texture;
   const Query query;
@@ -81,9 +81,9 @@ double fraction(int v) { return static_cast<double>(v) / kSize; }
 }  // namespace
 
 TEST(Providers, InstallAddsEveryStrategyAndTwiceChangesNothing) {
-  media::install();
+  media::register_strategies();
   const auto before = registry<Provider>().list();
-  media::install();
+  media::register_strategies();
   EXPECT_EQ(registry<Provider>().list(), before);
   for (const char* name : {"clusters", "distance-field", "text"}) {
     EXPECT_TRUE(registry<Provider>().has(name)) << name;

@@ -11,7 +11,6 @@
 
 #include "arrcoc/error.h"
 #include "arrcoc/media.h"
-#include "media/ocr/reader_memory.h"
 #include "media/ocr/tesseract_page.h"
 
 namespace arrcoc {
@@ -212,8 +211,8 @@ TEST(Reader, TextChannelIsSetUnderWordsOnly) {
 }
 
 TEST(Reader, IsInstalledByName) {
-  media::install_reader();
-  media::install_reader();
+  media::register_strategies();
+  media::register_strategies();
   EXPECT_TRUE(registry<Scorer>().has("reader"));
   EXPECT_NE(registry<Scorer>().make("reader"), nullptr);
   EXPECT_NE(registry<Provider>().make("reader-text"), nullptr);

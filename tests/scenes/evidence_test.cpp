@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "lab/scenes/draft.h"
-#include "lab/scenes/phrases.h"
 #include "lab/scenes/words.h"
 
 namespace arrcoc::scenes {

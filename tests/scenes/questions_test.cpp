@@ -17,6 +17,8 @@ const Assets& assets() {
   return *loaded;
 }
 
+const WordLists& words() { return library(assets()).words(); }
+
 TEST(Questions, QuantitiesAreAnsweredByTheFigureAlone) {
   const std::regex unit(
       "^(RM ?|[^ -~]+ ?|\\$ ?)[0-9][0-9.,]*$|"
@@ -77,32 +79,33 @@ TEST(Questions, NoTwoThingsOfAPictureShareAName) {
   for (bool held : {false, true}) {
     options.held_back = held;
     Random random(held);
+    random.words = &library(assets()).words();
     Context context{library(assets()), options, random};
     for (int i = 0; i < 20; ++i) {
       const auto list = unlike_cutouts(context, 14);
       EXPECT_GE(list.size(), 10u);
       for (size_t a = 0; a < list.size(); ++a)
         for (size_t b = a + 1; b < list.size(); ++b)
-          EXPECT_FALSE(confusable(list[a]->name, list[b]->name));
+          EXPECT_FALSE(confusable(words(), list[a]->name, list[b]->name));
     }
   }
-  EXPECT_TRUE(confusable("dog", "poodle"));
-  EXPECT_TRUE(confusable("fountain pen", "pen"));
-  EXPECT_FALSE(confusable("tiger", "trumpet"));
+  EXPECT_TRUE(confusable(words(), "dog", "poodle"));
+  EXPECT_TRUE(confusable(words(), "fountain pen", "pen"));
+  EXPECT_FALSE(confusable(words(), "tiger", "trumpet"));
 }
 
 TEST(Questions, ThingsArePutIntoThePluralAsPeopleDo) {
-  EXPECT_EQ(plural("paintbrush"), "paintbrushes");
-  EXPECT_EQ(plural("octopus"), "octopuses");
-  EXPECT_EQ(plural("potato"), "potatoes");
-  EXPECT_EQ(plural("yo-yo"), "yo-yos");
-  EXPECT_EQ(plural("computer mouse"), "computer mice");
-  EXPECT_EQ(plural("ear of corn"), "ears of corn");
-  EXPECT_EQ(plural("butterfly"), "butterflies");
-  EXPECT_EQ(plural("donkey"), "donkeys");
-  EXPECT_FALSE(countable("french fries"));
-  EXPECT_FALSE(countable("scissors"));
-  EXPECT_TRUE(countable("panda"));
+  EXPECT_EQ(plural(words(), "paintbrush"), "paintbrushes");
+  EXPECT_EQ(plural(words(), "octopus"), "octopuses");
+  EXPECT_EQ(plural(words(), "potato"), "potatoes");
+  EXPECT_EQ(plural(words(), "yo-yo"), "yo-yos");
+  EXPECT_EQ(plural(words(), "computer mouse"), "computer mice");
+  EXPECT_EQ(plural(words(), "ear of corn"), "ears of corn");
+  EXPECT_EQ(plural(words(), "butterfly"), "butterflies");
+  EXPECT_EQ(plural(words(), "donkey"), "donkeys");
+  EXPECT_FALSE(countable(words(), "french fries"));
+  EXPECT_FALSE(countable(words(), "scissors"));
+  EXPECT_TRUE(countable(words(), "panda"));
 }
 
 TEST(Questions, PercentagesAreAskedForOnlyWhereTheyArePrinted) {

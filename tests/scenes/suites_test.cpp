@@ -5,7 +5,7 @@
 #include <fstream>
 #include <set>
 
-#include "lab/scenes/digest.h"
+#include "lab/scenes/draft.h"
 
 namespace arrcoc::scenes {
 namespace {

@@ -21,6 +21,8 @@ class Double {
     bool silent = false;          // never answers
     int always = 0;               // this status, always
     bool reports_images = false;  // usage with prompt_tokens_details.image_tokens
+    bool no_usage = false;        // replies without any
+    bool deep = false;            // replies that are nested without end
   };
 
   explicit Double(Behaviour behaviour) : behaviour_(behaviour), failures_(behaviour.failures) {
@@ -116,17 +118,17 @@ class Double {
     const std::string wrong = body.is_object() ? mistake(body) : "no JSON";
     if (!wrong.empty()) return refuse(response, 400, wrong);
     if (body.value("stream", false)) return stream(body, response);
-    response.set_content(json{{"id", "chatcmpl-XyZ1"},
-                              {"object", "chat.completion"},
-                              {"created", 1},
-                              {"model", body["model"]},
-                              {"choices",
-                               {{{"index", 0},
-                                 {"message", {{"role", "assistant"}, {"content", "forty two"}}},
-                                 {"finish_reason", "stop"}}}},
-                              {"usage", usage()}}
-                             .dump(),
-                         "application/json");
+    if (behaviour_.deep) return response.set_content(std::string(1000000, '['), "application/json");
+    json reply = {{"id", "chatcmpl-XyZ1"},
+                  {"object", "chat.completion"},
+                  {"created", 1},
+                  {"model", body["model"]},
+                  {"choices",
+                   {{{"index", 0},
+                     {"message", {{"role", "assistant"}, {"content", "forty two"}}},
+                     {"finish_reason", "stop"}}}}};
+    if (!behaviour_.no_usage) reply["usage"] = usage();
+    response.set_content(reply.dump(), "application/json");
   }
 
   void stream(const json& body, httplib::Response& response) {
@@ -141,6 +143,13 @@ class Double {
                 {{{"index", 0}, {"delta", {{"content", word}}}, {"finish_reason", nullptr}}}}}
               .dump() +
           "\n\n");
+    out.push_back(
+        "data: " +
+        json{{"id", "chatcmpl-XyZ1"},
+             {"object", "chat.completion.chunk"},
+             {"choices", {{{"index", 0}, {"delta", json::object()}, {"finish_reason", "stop"}}}}}
+            .dump() +
+        "\n\n");
     if (body.contains("stream_options"))
       out.push_back("data: " +
                     json{{"id", "chatcmpl-XyZ1"},

@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "arrcoc/error.h"
-#include "models/hf/hf.h"
+#include "arrcoc/model.h"
 #include "hf/small_folder.h"
 #include "process.h"
 
@@ -14,7 +14,7 @@ namespace {
 std::string checkpoint(const Folder& folder, const std::string& family) {
   const std::string goldens = source("tests/data/goldens"), out = folder / ("small-" + family);
   std::ofstream(folder / "config.json") << testing_support::small_config(goldens, family).dump();
-  hf::init_checkpoint(folder / "config.json", out, "float32", 1);
+  init_checkpoint(folder / "config.json", out, "float32", 1);
   std::ofstream(out + "/tokenizer.json")
       << testing_support::small_tokenizer(goldens, family).dump();
   return out;
@@ -22,7 +22,7 @@ std::string checkpoint(const Folder& folder, const std::string& family) {
 
 class Hosting : public ::testing::TestWithParam<const char*> {
  protected:
-  Options options(const std::string& mode = "") {
+  Options options(ReadMode mode = ReadMode::automatic) {
     Options out = usual_options();
     out.model = checkpoint(folder_, GetParam());
     out.mode = mode;
@@ -39,7 +39,7 @@ class Hosting : public ::testing::TestWithParam<const char*> {
 };
 
 TEST_P(Hosting, AnswersInAnyModeWithinTheBudget) {
-  for (const char* mode : {"", "prune", "patches"}) {
+  for (ReadMode mode : {ReadMode::automatic, ReadMode::prune, ReadMode::patches}) {
     Running server(options(mode));
     for (int budget : {9, 40}) {
       json body = ask_for("What is the total?");
@@ -49,13 +49,13 @@ TEST_P(Hosting, AnswersInAnyModeWithinTheBudget) {
       EXPECT_EQ(reply["choices"][0]["finish_reason"], "length");
       const json& usage = reply["usage"];
       EXPECT_GE(usage["image_tokens"]["kept"], 1);
-      EXPECT_LE(usage["image_tokens"]["kept"], budget) << mode;
+      EXPECT_LE(usage["image_tokens"]["kept"], budget) << to_string(mode);
       EXPECT_GE(usage["image_tokens"]["native"], usage["image_tokens"]["kept"]);
       EXPECT_GT(usage["prompt_tokens"], usage["image_tokens"]["kept"]);
       EXPECT_EQ(usage["completion_tokens"], 6);
       const json& picture = reply["arrcoc"]["pictures"][0];
-      EXPECT_EQ(picture["kept"], usage["image_tokens"]["kept"]);
-      EXPECT_FALSE(picture["map"]["values"].empty());
+      EXPECT_EQ(picture["tokens"], usage["image_tokens"]["kept"]);
+      EXPECT_FALSE(reply["arrcoc"]["map"]["values"].empty());
     }
   }
 }
@@ -183,7 +183,7 @@ TEST(HostedModel, AFolderThatIsNoModelIsSaidSo) {
   Server server(options);
   server.start();
   EXPECT_THROW(server.wait_ready(), Error);
-  options.mode = "native";
+  options.mode = ReadMode::native;
   EXPECT_THROW(Server{options}, Error) << "native keeps to no budget";
 }
 

@@ -41,7 +41,11 @@ TEST_F(OpenApi, RepliesAreAsWritten) {
   get("/openapi.json", 200);
   json body = question();
   const json plain = post("/v1/chat/completions", body, 200);
-  body["arrcoc"] = {{"budget", "fast"}, {"policy", "realizer"}, {"passes", 3}, {"map", true}};
+  body["arrcoc"] = {{"budget", "fast"},
+                    {"policy", "realized"},
+                    {"passes", 3},
+                    {"total_budget", 120},
+                    {"map", true}};
   body["max_tokens"] = 3;
   body["temperature"] = 0.5;
   body["messages"].push_back({{"role", "user"}, {"content", "What is the cashier's name?"}});
@@ -95,7 +99,7 @@ TEST_F(OpenApi, TheCheckFindsWhatIsMissingWrongOrUnwritten) {
   EXPECT_EQ(wrong("/usage/more", 1), "$.usage.more is not written down");
   EXPECT_EQ(wrong("/object", "text"), "$.object is not \"chat.completion\"");
   EXPECT_EQ(wrong("/arrcoc/pictures/0/passes/0", json::object()),
-            "$.arrcoc.pictures[0].passes[0] has no \"tokens\"");
+            "$.arrcoc.pictures[0].passes[0] has no \"manner\"");
   EXPECT_EQ(check.reply(good, "/v1/chat/completions", "post", 418),
             "/v1/chat/completions: status 418 is not written down");
 }

@@ -1,12 +1,13 @@
 // The parts of the server that need no server.
+#include <ATen/ATen.h>
+
 #include <map>
 
 #include "arrcoc/error.h"
 #include "serve/api_error.h"
 #include "serve/images.h"
-#include "serve/json.h"
 #include "serve/metrics.h"
-#include "serve/option_fields.h"
+#include "serve/picture_cache.h"
 #include "serve/replies.h"
 #include "serve/schema.h"
 #include "serve/upstream.h"
@@ -46,19 +47,15 @@ TEST(Encoding, SecretsAreEqualOnlyWhenTheyAre) {
   EXPECT_NE(random_id("x-"), random_id("x-"));
 }
 
-TEST(Json, DeepNestingIsRefusedBeforeParsing) {
-  const std::string deep = std::string(100000, '[') + std::string(100000, ']');
-  EXPECT_THROW(parse_json(deep, "it"), Error);
-  EXPECT_THROW(parse_json(std::string(1000000, '{'), "it"), Error);
-  const std::string quoted = "[\"" + std::string(1000, '[') + "\\\"[[\"]";
-  EXPECT_EQ(parse_json(quoted, "it").size(), 1U) << "brackets inside strings are no nesting";
-  EXPECT_THROW(parse_json("{\"a\": \"\xff\"}", "it"), Error) << "invalid UTF-8";
-  EXPECT_THROW(parse_json("", "it"), Error);
+Options options_from(const std::string& text) {
+  Options out;
+  apply_json(out, text);
+  return out;
 }
 
 TEST(ServeOptions, FileEnvironmentAndNamesAgree) {
   Options options =
-      options_from_json(R"({"port": 9, "upstream_budgets": ["a*=64"], "batching": false})");
+      options_from(R"({"port": 9, "upstream_budgets": ["a*=64"], "batching": false})");
   EXPECT_EQ(options.port, 9);
   EXPECT_FALSE(options.batching);
   const std::map<std::string, std::string> environment = {
@@ -66,7 +63,9 @@ TEST(ServeOptions, FileEnvironmentAndNamesAgree) {
       {"ARRCOC_SERVE_API_KEY", "k"},
       {"ARRCOC_SERVE_UPSTREAM_BUDGETS", "x=1,y=2"},
       {"ARRCOC_SERVE_LOG_SHARE", "0.5"},
-      {"ARRCOC_SERVE_BATCHING", "true"}};
+      {"ARRCOC_SERVE_BATCHING", "true"},
+      {"ARRCOC_SERVE_MODE", "prune"},
+      {"ARRCOC_SERVE_THRESHOLD", "0.25"}};
   const auto get = [&](const char* name) {
     const auto found = environment.find(name);
     return found == environment.end() ? nullptr : found->second.c_str();
@@ -75,8 +74,12 @@ TEST(ServeOptions, FileEnvironmentAndNamesAgree) {
   EXPECT_EQ(options.port, 77);
   EXPECT_TRUE(options.batching);
   EXPECT_DOUBLE_EQ(options.log_share, 0.5);
+  EXPECT_EQ(options.mode, ReadMode::prune);
+  EXPECT_EQ(options.threshold, 0.25);
   EXPECT_EQ(options.upstream_budgets, (std::vector<std::string>{"x=1", "y=2"}));
   EXPECT_EQ(to_json(options).find("\"k\""), std::string::npos) << "keys are never shown";
+  Options again = options_from(to_json(options));
+  EXPECT_EQ(to_json(again), to_json(options)) << "what is shown can be given";
   EXPECT_THROW(apply_environment(options,
                                  [](const char* name) {
                                    return std::string(name) == "ARRCOC_SERVE_PORT" ? "many"
@@ -86,19 +89,21 @@ TEST(ServeOptions, FileEnvironmentAndNamesAgree) {
 }
 
 TEST(ServeOptions, ImpossibleOnesAreRefused) {
-  EXPECT_THROW(options_from_json(R"({"prot": 1})"), Error);
-  EXPECT_THROW(options_from_json(R"({"port": "1"})"), Error);
-  EXPECT_THROW(options_from_json(R"([])"), Error);
+  EXPECT_THROW(options_from(R"({"prot": 1})"), Error);
+  EXPECT_THROW(options_from(R"({"port": "1"})"), Error);
+  EXPECT_THROW(options_from(R"([])"), Error);
   try {
-    check(options_from_json(R"({"port": 70000})"));
+    check(options_from(R"({"port": 70000})"));
     ADD_FAILURE() << "there is no such port";
   } catch (const Error& e) {
     EXPECT_STREQ(e.what(), "option 'port' must be 0 to 65535");
   }
   for (const char* bad : {R"({"port": 70000})", R"({"policy": "none such"})", R"({"log_share": 2})",
                           R"({"upstream_family": "x"})", R"({"upstream_budgets": ["x"]})",
-                          R"({"queue": 0})", R"({"budget": "plenty"})", R"({"budget": ""})"})
-    EXPECT_THROW(check(options_from_json(bad)), Error) << bad;
+                          R"({"queue": 0})", R"({"budget": "plenty"})", R"({"budget": ""})",
+                          R"({"mode": "native"})", R"({"mode": "fast"})", R"({"threshold": 2})",
+                          R"({"relevance": "clip"})", R"({"model": "x", "upstream": "y"})"})
+    EXPECT_THROW(check(options_from(bad)), Error) << bad;
 }
 
 TEST(Schema, MistakesAreNamed) {
@@ -132,6 +137,7 @@ TEST(Schema, MistakesAreNamed) {
   EXPECT_NE(with("/arrcoc/budget", 1e300).find("arrcoc.budget"), std::string::npos);
   EXPECT_NE(with("/arrcoc/colour", 1).find("arrcoc.colour"), std::string::npos);
   EXPECT_NE(with("/arrcoc/passes", 99).find("arrcoc.passes"), std::string::npos);
+  EXPECT_NE(with("/arrcoc/total_budget", 0).find("arrcoc.total_budget"), std::string::npos);
 }
 
 TEST(Images, FilesStayBelowTheirFolder) {
@@ -197,6 +203,30 @@ TEST(UpstreamParts, AddressesAndPatterns) {
   EXPECT_TRUE(matches("a*b*c", "abbbxbc"));
   EXPECT_FALSE(matches("a*b*c", "abbbxb"));
   EXPECT_FALSE(matches("*a*a*a*a*a*b", std::string(200, 'a')));
+}
+
+TEST(PictureCacheTest, KeysTellPicturesAndWaysOfSeeingApart) {
+  PictureCache cache(int64_t{1} << 30);
+  const auto looker = given_map({});
+  const Picture picture = make_picture(at::zeros({3, 20, 20}, at::kByte));
+  const auto put = [&](const PictureKey& key) {
+    std::promise<SeenRef> promise;
+    bool fresh = false;
+    const auto found = cache.find(key, promise, fresh);
+    if (fresh) cache.settle(key, promise, see(picture, looker, {}), nullptr);
+    return std::pair{fresh, found.get()};
+  };
+  const auto [fresh, first] = put({"a", looker.get(), 0, false});
+  EXPECT_TRUE(fresh);
+  EXPECT_FALSE(put({"a", looker.get(), 0, false}).first);
+  for (const PictureKey& other : {PictureKey{"b", looker.get(), 0, false},
+                                  {"a", nullptr, 0, false},
+                                  {"a", looker.get(), 100, false},
+                                  {"a", looker.get(), 0, true}})
+    EXPECT_TRUE(put(other).first);
+  EXPECT_EQ(cache.bytes(), 5 * first->bytes());
+  EXPECT_EQ(cache.like({"c", looker.get(), 0, false}), nullptr);
+  EXPECT_NE(cache.like({"b", nullptr, 7, true}), nullptr) << "the same bytes, seen otherwise";
 }
 
 TEST(MetricsText, IsWhatPrometheusReads) {

@@ -1,6 +1,10 @@
 // The proxy in front of a strict double and in front of a real `arrcoc serve`.
+#include <ATen/ATen.h>
+
+#include "ask/models.h"
 #include "double.h"
 #include "process.h"
+#include "serve/upstream_model.h"
 
 namespace arrcoc::serving::test {
 namespace {
@@ -34,8 +38,19 @@ TEST(Proxy, SendsAGlanceAndCropsUnderTheBudget) {
     EXPECT_EQ(reply["usage"]["prompt_tokens"], upstream.picture_tokens() + 20)
         << "the upstream's own number";
     EXPECT_GT(upstream.pictures(), 1);
-    EXPECT_EQ(reply["arrcoc"]["family"], "qwen2-vl");
+    const json& extra = reply["arrcoc"];
+    EXPECT_EQ(extra["family"], "qwen2-vl");
+    EXPECT_EQ(extra["answer"], "forty two");
+    EXPECT_EQ(extra["model"], "Qwen2.5-VL-double");
+    EXPECT_EQ(extra["budget"], budget);
+    EXPECT_EQ(extra["tokens"], upstream.picture_tokens());
+    EXPECT_FALSE(extra.contains("confidence")) << "nobody knows";
   }
+  json body = qwen_question(100);
+  body["arrcoc"]["map"] = true;
+  const json shown = proxy.ask(body)["arrcoc"];
+  EXPECT_EQ(shown["crops"].size(), upstream.pictures());
+  EXPECT_TRUE(shown["pictures"][0].contains("homunculus"));
   EXPECT_EQ(upstream.last()["temperature"], 0.5);
   EXPECT_FALSE(upstream.last().contains("arrcoc")) << "strict servers know no extension";
 }
@@ -50,6 +65,8 @@ TEST(Proxy, LeavesAloneWhatFitsAndWhatHasNoPicture) {
   json words = {{"model", "x"}, {"messages", {{{"role", "user"}, {"content", "hello"}}}}};
   reply = proxy.ask(words);
   EXPECT_EQ(upstream.last(), words);
+  EXPECT_FALSE(reply.contains("arrcoc"));
+  EXPECT_FALSE(reply["usage"].contains("image_tokens"));
 }
 
 TEST(Proxy, PassesStreamsThroughAndExtendsTheirUsage) {
@@ -61,15 +78,101 @@ TEST(Proxy, PassesStreamsThroughAndExtendsTheirUsage) {
   const auto reply = proxy.post("/v1/chat/completions", body);
   ASSERT_EQ(reply->status, 200);
   const auto parts = events(reply->body);
-  ASSERT_EQ(parts.size(), 5U) << reply->body;
+  ASSERT_EQ(parts.size(), 6U) << reply->body;
   std::string said;
   for (int i = 0; i < 3; ++i)
     said += json::parse(parts[i])["choices"][0]["delta"]["content"].get<std::string>();
   EXPECT_EQ(said, "forty two");
-  const json usage = json::parse(parts[3])["usage"];
+  EXPECT_FALSE(json::parse(parts[3]).contains("arrcoc"));
+  const json last = json::parse(parts[4]), &usage = last["usage"];
   EXPECT_EQ(usage["image_tokens"]["kept"], upstream.picture_tokens());
   EXPECT_LE(usage["image_tokens"]["kept"], 100);
-  EXPECT_EQ(parts[4], "[DONE]");
+  EXPECT_EQ(last["arrcoc"]["answer"], "forty two");
+  EXPECT_EQ(last["arrcoc"]["tokens"], usage["image_tokens"]["kept"]);
+  EXPECT_EQ(parts[5], "[DONE]");
+}
+
+TEST(Proxy, SaysWhatWasSentAlsoWithoutUsage) {
+  Double upstream({.no_usage = true});
+  Running proxy(proxy_to(upstream.url()));
+  json body = qwen_question(100);
+  json extra = proxy.ask(body)["arrcoc"];
+  EXPECT_EQ(extra["tokens"], upstream.picture_tokens());
+  body["stream"] = true;
+  const auto parts = events(proxy.post("/v1/chat/completions", body)->body);
+  ASSERT_EQ(parts.size(), 5U);
+  extra = json::parse(parts[3])["arrcoc"];
+  EXPECT_EQ(extra["tokens"], upstream.picture_tokens());
+  EXPECT_EQ(extra["answer"], "forty two");
+}
+
+TEST(Proxy, SharesTheBudgetAmongThePicturesOfAConversation) {
+  Double upstream({.reports_images = true});
+  Running proxy(proxy_to(upstream.url()));
+  json body = qwen_question(120);
+  body["messages"].push_back({{"role", "assistant"}, {"content", "A receipt."}});
+  body["messages"].push_back(
+      {{"role", "user"}, {"content", {text("And this?"), image(picture_url("street.jpg"))}}});
+  const json reply = proxy.ask(body);
+  EXPECT_LE(upstream.picture_tokens(), 120);
+  ASSERT_EQ(reply["arrcoc"]["pictures"].size(), 2U);
+  int sum = 0;
+  for (const json& picture : reply["arrcoc"]["pictures"]) {
+    EXPECT_LE(picture["tokens"], 60);
+    sum += picture["tokens"].get<int>();
+  }
+  EXPECT_EQ(sum, upstream.picture_tokens());
+  const json sent = upstream.last()["messages"];
+  EXPECT_EQ(sent[1], body["messages"][1]) << "words stay where they were";
+  EXPECT_EQ(sent[2]["content"][0], text("And this?"));
+}
+
+TEST(Proxy, RefusesToLookAgain) {
+  Double upstream({});
+  Running proxy(proxy_to(upstream.url()));
+  json body = qwen_question(100);
+  body["arrcoc"]["passes"] = 2;
+  const auto reply = proxy.post("/v1/chat/completions", body);
+  EXPECT_EQ(reply->status, 400);
+  EXPECT_EQ(error_code(reply), "unsupported");
+  EXPECT_EQ(upstream.requests(), 0);
+}
+
+// The upstream behind the interface of every model.
+TEST(UpstreamModelTest, ReadsAsAnyModel) {
+  for (bool stream : {false, true}) {
+    Double upstream({});
+    Metrics metrics;
+    const Upstream server(proxy_to(upstream.url()), metrics);
+    json body = qwen_question();
+    body["stream"] = stream;
+    const auto model =
+        std::make_shared<UpstreamModel>(server, parse_chat(body), body, httplib::Headers{});
+    auto bundle = std::make_shared<Bundle>();
+    bundle->looker = given_map({2, 2, 1, 1, {0.1F, 0.2F, 0.3F, 0.9F}});
+    const Asker asker(bundle, model);
+    AskOptions options;
+    options.budget = "60";
+    const Picture picture = media::decode(bytes_of(source("examples/pictures/receipt.jpg")));
+    const Answer answer = asker.ask(picture, "What is the total?", options);
+    EXPECT_EQ(answer.text, "forty two");
+    EXPECT_EQ(answer.tokens, upstream.picture_tokens());
+    EXPECT_LE(answer.tokens, 60);
+    EXPECT_EQ(answer.model, "Qwen2.5-VL-double");
+    EXPECT_EQ(answer.from().answer().reply.prompt_tokens,
+              stream ? 0 : upstream.picture_tokens() + 20);
+    PictureTokens whole;
+    whole.picture = &picture;
+    whole.allocation.crops = {{{}, picture.width(), picture.height(), 512}};
+    Reading reading;
+    reading.pictures = {whole};
+    reading.answer = false;
+    const int before = upstream.requests();
+    const Reply counted = read_one(*model, reading);
+    EXPECT_EQ(counted.kept, std::vector<int64_t>{512});
+    EXPECT_GT(counted.prompt_tokens, 512);
+    EXPECT_EQ(upstream.requests(), before) << "counting sends nothing";
+  }
 }
 
 TEST(Proxy, FallsBackToTheOriginalPicture) {
@@ -113,6 +216,12 @@ TEST(Proxy, SaysWhatIsWrongWithTheUpstream) {
     Running proxy(options);
     const auto reply = proxy.post("/v1/chat/completions", qwen_question(100));
     EXPECT_EQ(reply->status, 504);
+  }
+  {
+    Double upstream({.deep = true});
+    Running proxy(proxy_to(upstream.url()));
+    const auto reply = proxy.post("/v1/chat/completions", qwen_question(100));
+    EXPECT_EQ(reply->status, 502) << "nested deeper than any stack";
   }
   Running proxy(proxy_to("http://127.0.0.1:1"));
   const auto reply = proxy.post("/v1/chat/completions", qwen_question(100));

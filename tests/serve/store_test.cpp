@@ -18,7 +18,7 @@ Example example(const std::string& id) {
   e.model = "arrcoc-tiny";
   e.question = "What's the \xe2\x82\xac total?";
   e.answer = "33.10";
-  e.policy = "realizer";
+  e.policy = "realized";
   e.confidence = 0.9;
   e.budget = 180;
   e.kept = 178;
@@ -32,13 +32,13 @@ TEST(ExampleLog, KeepsAndRatesExamples) {
   Folder folder;
   ExampleLog log(folder / "log.db");
   for (const char* id : {"a", "b", "c"}) log.add(example(id));
-  EXPECT_TRUE(log.rate("b", "down", "it is 34"));
-  EXPECT_FALSE(log.rate("x", "up", ""));
+  EXPECT_TRUE(log.rate("b", Rating::down, "it is 34"));
+  EXPECT_FALSE(log.rate("x", Rating::up, ""));
   EXPECT_EQ(log.count(), 3);
   const auto all = log.list(2);
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0].id, "c") << "newest first";
-  ASSERT_EQ(log.list(10, "down").size(), 1U);
+  ASSERT_EQ(log.list(10, Rating::down).size(), 1U);
   const Example b = log.show("b");
   EXPECT_EQ(b.comment, "it is 34");
   EXPECT_EQ(b.question, example("b").question);
@@ -149,7 +149,7 @@ TEST(LogCommand, ListsShowsExportsAndCleans) {
   {
     ExampleLog log(file);
     for (const char* id : {"a", "b"}) log.add(example(id));
-    log.rate("b", "down", "it is 34");
+    log.rate("b", Rating::down, "it is 34");
   }
   EXPECT_NE(said_by("list " + file).find("33.10"), std::string::npos);
   const json one = json::parse(said_by("list " + file + " --rating down --json"));
@@ -184,12 +184,15 @@ TEST(ServerFeedback, JoinsTheExample) {
   const auto rate = [&](const json& body) { return server.post("/v1/feedback", body); };
   EXPECT_EQ(rate({{"id", second["id"]}, {"rating", "down"}, {"comment", "no"}})->status, 200);
   const Example logged = log.show(second["id"].get<std::string>());
-  EXPECT_EQ(logged.rating, "down");
+  EXPECT_EQ(logged.rating, Rating::down);
   EXPECT_EQ(logged.question, "What is the date?");
   EXPECT_EQ(logged.answer, "10 jul 2024");
   EXPECT_EQ(logged.kept, second["usage"]["image_tokens"]["kept"]);
   EXPECT_GT(logged.picture.size(), 100U);
-  EXPECT_FALSE(json::parse(logged.allocation)[0].empty());
+  const json report = json::parse(logged.allocation);
+  EXPECT_EQ(report["answer"], "10 jul 2024");
+  EXPECT_EQ(report["pictures"][0]["passes"][0]["leaves"].size(), logged.kept);
+  EXPECT_EQ(logged.allocation.find("\"map\""), std::string::npos) << "maps are large";
   EXPECT_EQ(log.count(), 1);
   EXPECT_EQ(rate({{"id", second["id"]}, {"rating", "up"}})->status, 200)
       << "people change their mind";

@@ -31,9 +31,9 @@ PageFeatures read_page(const RealizerNet& net, const Tensors& w, const Tensor& c
   return net.read(w, {page_pixels(canvas), page_texture(canvas, extent), extent}, at::kFloat);
 }
 
-Look some_look(int64_t tokens, int64_t padding) {
+AnswererInput some_look(int64_t tokens, int64_t padding) {
   at::manual_seed(5);
-  Look look;
+  AnswererInput look;
   const int64_t n = tokens + padding;
   look.patches = at::randint(0, 255, {1, n, 24 * 24 * 3}, at::kByte);
   look.centre = at::rand({1, n, 2}) * 500;
@@ -76,36 +76,14 @@ TEST(Answerer, PaddingChangesNothing) {
   at::NoGradGuard no_grad;
   const Answerer net(small_shape());
   const Tensors w = net.layout().initial(1);
-  Look padded = some_look(20, 12);
-  Look plain = padded;
+  AnswererInput padded = some_look(20, 12);
+  AnswererInput plain = padded;
   for (Tensor* t : {&plain.patches, &plain.centre, &plain.scale, &plain.relevance, &plain.real})
     *t = t->narrow(1, 0, 20);
   const Tensor a = net.encode(w, padded, at::kFloat).states;
   const Tensor b = net.encode(w, plain, at::kFloat).states;
   EXPECT_TRUE(at::allclose(a.narrow(1, 0, 20), b.narrow(1, 0, 20), 1e-4, 1e-4));
   EXPECT_TRUE(at::allclose(a.narrow(1, 32, 16), b.narrow(1, 20, 16), 1e-4, 1e-4));
-}
-
-TEST(Answerer, AReducerThatTakesNothingChangesNothing) {
-  at::NoGradGuard no_grad;
-  const Answerer net(small_shape());
-  const Tensors w = net.layout().initial(1);
-  Look look = some_look(20, 0);
-  look.question.narrow(1, 14, 2).fill_(kPad);  // as every question ends
-  Flow flow;
-  Memory all = net.encode(w, look, at::kFloat);
-  all.states = all.states.narrow(1, 0, 20 + 14);
-  for (const auto& [name, summary] : registry<Reducer>().list()) {
-    const auto reducer = registry<Reducer>().make(name);
-    const Memory same = net.encode_fewer(w, look, *reducer, 20, flow);
-    ASSERT_EQ(same.states.sizes(), all.states.sizes()) << name;
-    EXPECT_TRUE(at::allclose(same.states, all.states, 1e-5, 1e-5)) << name;
-    EXPECT_TRUE(at::allclose(same.quality, all.quality, 1e-5, 1e-5)) << name;
-    const Memory fewer = net.encode_fewer(w, look, *reducer, 7, flow);
-    EXPECT_EQ(flow.tokens(), 7) << name;
-    EXPECT_EQ(fewer.states.size(1), 7 + 14) << name;
-    EXPECT_EQ(fewer.quality.size(1), 7) << name;
-  }
 }
 
 TEST(Answerer, CachedDecodingFollowsTeacherForcing) {
@@ -279,10 +257,10 @@ TEST(RelevanceOf, KeepsTheOrderWhereASigmoidWouldSaturate) {
 TEST(TinyFiles, WeightsComeBackAndOthersAreRefused) {
   const Shape shape = small_shape();
   const std::string folder = test::fresh_folder("files");
-  Bundle bundle{shape, RealizerNet(shape).layout().initial(1), Answerer(shape).layout().initial(2)};
+  NetworkWeights bundle{shape, RealizerNet(shape).layout().initial(1), Answerer(shape).layout().initial(2)};
   save_networks(folder, bundle, "a");
   save_networks(folder, bundle, "b");
-  const Bundle back = load_networks(folder);
+  const NetworkWeights back = load_networks(folder);
   EXPECT_EQ(back.shape, shape);
   EXPECT_TRUE(back.answerer[0].equal(bundle.answerer[0].to(at::kBFloat16).to(at::kFloat)));
   for (const auto& entry : fs::directory_iterator(folder))

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "arrcoc/error.h"
+#include "arrcoc/model.h"
 #include "models/tokenizers/tokenizer.h"
 
 namespace arrcoc {
@@ -45,6 +46,20 @@ TEST_P(GoldenTokenizer, StreamedPiecesAreWholeCharactersAndJoinToTheText) {
     take(stream.finish());
     EXPECT_EQ(joined, one["decoded"].get<std::string>());
   }
+}
+
+TEST_P(GoldenTokenizer, IsCheckedCaseByCase) {
+  const std::string file = golden(std::string(GetParam()) + ".json");
+  const auto checks = check_tokenizer(file, golden(std::string(GetParam()) + ".golden.json"));
+  EXPECT_EQ(checks.size(), cases.size());
+  for (const TensorCheck& check : checks) EXPECT_TRUE(check.ok()) << check.name << check.problem;
+  const std::string other = ::testing::TempDir() + "/other.json";
+  std::ofstream(other) << R"([{"text": "Hi", "ids": [0]}, {"text": 3}, {"text": "", "ids": []}])";
+  const auto wrong = check_tokenizer(file, other);
+  ASSERT_EQ(wrong.size(), 3U);
+  EXPECT_NE(wrong[0].problem.find("other ids"), std::string::npos);
+  EXPECT_NE(wrong[1].problem.find("'text'"), std::string::npos);
+  EXPECT_THROW(check_tokenizer(file, file), Error);
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, GoldenTokenizer, ::testing::Values("qwen_style", "llama_style"));
@@ -104,7 +119,7 @@ TEST(Tokenizer, UnknownPartsAreRefusedByName) {
           "unk_id");
   std::string deep = "{\"type\":\"NFC\"}";
   for (int i = 0; i < 5000; ++i) deep = R"({"type":"Sequence","normalizers":[)" + deep + "]}";
-  refused("{" + model + ",\"normalizer\":" + deep + "}", ErrorCode::bad_json, "too deeply");
+  refused("{" + model + ",\"normalizer\":" + deep + "}", ErrorCode::bad_json, "nested deeper");
 }
 
 }  // namespace

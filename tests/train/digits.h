@@ -49,7 +49,7 @@ inline scenes::Scene digits_scene(uint64_t seed, int side) {
   scenes::Question question;
   question.text = "which number?";
   question.answer = number;
-  question.complexity = "simple";
+  question.complexity = Complexity::simple;
   question.answer_boxes = {box};
   scene.questions.push_back(question);
   return scene;

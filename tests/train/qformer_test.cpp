@@ -106,7 +106,7 @@ TEST(QueryFormer, IsTheOnlyWayFromThePictureToTheWriterAndDoesNotSeeTheQuestion)
   const tiny::Shape shape = small_shape();
   const tiny::Answerer answerer(shape);
   const tiny::Tensors w = answerer.layout().initial(2);
-  tiny::Look look;
+  tiny::AnswererInput look;
   look.patches = at::randint(0, 256, {1, 12, 1728}, at::kByte);
   look.centre = at::rand({1, 12, 2}) * 64;
   look.scale = look.relevance = at::zeros({1, 12});
@@ -172,11 +172,11 @@ TokenSequence tokens_of(const Pyramid& pyramid) {
   const Grid grid = all.geometry.grid(0);
   for (int r = 0; r < grid.rows; ++r)
     for (int c = 0; c < grid.cols; ++c) all.leaves.push_back({0, r, c, 0});
-  return cutting::realize(pyramid, all);
+  return cutting::cut(pyramid, all);
 }
 
 Pyramid page(uint64_t seed, int side) {
-  const Picture picture = answering::picture_of(digits_scene(seed, side).images.front(), "digits");
+  const Picture picture = measuring::picture_of(digits_scene(seed, side).images.front(), "digits");
   return Pyramid(picture);
 }
 
@@ -187,7 +187,7 @@ TEST(QueryModel, AnswersFromTheQueriesAloneAndRefusesWhatDoesNotFit) {
   const Pyramid large = page(1, 96), small = page(2, 64);
   const TokenSequence many = tokens_of(large), few = tokens_of(small);
   const auto reading = [&](const TokenSequence& tokens, const Pyramid& of, const char* question) {
-    return tiny::Reading{&tokens, of.geometry(), question, nullptr, 0, true};
+    return tiny::TokenReading{&tokens, of.geometry(), question, nullptr, 0, true};
   };
   const auto missing =
       refusal([&] { tiny::TinyModel::load(o.init)->answer({reading(few, small, "which?")}); },
@@ -200,7 +200,7 @@ TEST(QueryModel, AnswersFromTheQueriesAloneAndRefusesWhatDoesNotFit) {
   const auto together =
       model->answer({reading(many, large, "which number?"), reading(many, large, "how many?"),
                      reading(few, small, "which?")});
-  for (const tiny::Answer& answer : together)
+  for (const tiny::ReadAnswer& answer : together)
     EXPECT_EQ(answer.focus.size(), static_cast<size_t>(tiny::kQueries));
   const auto alone = model->answer({reading(many, large, "how many?")}).front();
   EXPECT_EQ(alone.text, together[1].text);

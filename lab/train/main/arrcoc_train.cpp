@@ -10,9 +10,10 @@
 #include <string>
 
 #include "arrcoc/error.h"
-#include "models/tiny/tiny.h"
 #include "lab/train/qformer.h"
+#include "lab/train/real/measure.h"
 #include "lab/train/train.h"
+#include "models/tiny/tiny.h"
 
 namespace {
 
@@ -84,6 +85,29 @@ int train_qformer(const json& given) {
   return 0;
 }
 
+// --measure FILE --data DIR --init WEIGHTS [--held_share 1]: answers to the questions held aside,
+// one JSON object a line, and the figures of every set.
+int measure(json given) {
+  namespace real = arrcoc::training::real;
+  const std::string to = given["measure"];
+  const bool oracle = given.value("oracle", false);
+  const real::Budgets budgets{given.value("pages", 400), given.value("others", 180),
+                              given.value("places", 100)};
+  for (const char* own : {"measure", "oracle", "pages", "others", "places"}) given.erase(own);
+  const auto results =
+      real::measure(arrcoc::training::options_from_json(given.dump()), budgets, oracle, say);
+  std::ofstream out(to);
+  for (const real::Result& r : results)
+    out << json{{"set", r.set},       {"intent", r.intent},     {"question", r.question},
+                {"wanted", r.wanted}, {"given", r.given},       {"likelihood", r.likelihood},
+                {"anls", r.anls},     {"exact", r.exact},       {"relaxed", r.relaxed},
+                {"recall", r.recall}, {"pointing", r.pointing}, {"tokens", r.tokens}}
+               .dump(-1, ' ', false, json::error_handler_t::replace)
+        << '\n';
+  say(to + real::table(real::scores_of(results)));
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -91,6 +115,7 @@ int main(int argc, char** argv) {
     std::cout
         << "usage: arrcoc_train --config FILE [--minutes 20] [--out DIR] [--init DIR] ...\n"
         << "       arrcoc_train --export_int8 DIR --out DIR\n"
+        << "       arrcoc_train --measure FILE --data DIR --init DIR [--held_share 1] ...\n"
         << "       arrcoc_train --qformer DIR --init MODEL [--minutes 4] [--device cuda] ...\n"
         << "options and their defaults:\n"
         << arrcoc::training::to_json({}) << '\n';
@@ -100,6 +125,7 @@ int main(int argc, char** argv) {
     const json given = options_of(argc, argv);
     if (given.contains("export_int8")) return export_weights(given);
     if (given.contains("qformer")) return train_qformer(given);
+    if (given.contains("measure")) return measure(given);
     const auto options = arrcoc::training::options_from_json(given.dump());
     const auto report = arrcoc::training::train(options, say);
     std::cout << "done: " << report.steps << " steps, " << report.questions << " questions, "

@@ -1,10 +1,10 @@
 // The adaptive balancer: a small policy turns the question and the maps' statistics into weights,
 // and anchor questions into tensions. Its numbers are set by hand; `learned` has fitted ones.
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <string_view>
+#include <utility>
 
+#include "base/words.h"
 #include "look/balance/balancers.h"
 #include "look/balance/policy.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 // A coupling map that varies earns weight, one that is flat loses it; a vague question leaves more
 // to salience.
-constexpr Policy kPolicy{
+constexpr BalancePolicy kPolicy{
     {0.2F, 0.2F, -0.9F},
     {{//  spec  vague  compl reads | info: mean max std | salience       | coupling
       {-0.5F, 0.2F, 0.0F, 0.4F, 0, 0, 1.0F, 0, 0, 0, 0, 0, -1.0F},
@@ -27,70 +27,60 @@ class Adaptive : public Balancer {
                     const BalanceOptions& options) const override {
     Relevance out;
     out.weights = weights_by(kPolicy, describe(k, query), options.sigmoid_weights);
-    out.tensions = tensions_for(query);
+    const Tensions tensions = tensions_for(query);
+    out.tensions = tensions;
     // compress leans on information, particularize on the question.
     Weights w = out.weights;
-    w.information *= 0.5F + out.tensions.compress;
-    w.coupling *= 1.5F - out.tensions.compress;
+    w.information *= 0.5F + tensions.compress;
+    w.coupling *= 1.5F - tensions.compress;
     const Map raw = min_max(mix(k, w));
     // focus < 1 adds what lies far from the best; exploit < 1 lifts what does not stand out.
     const Map diversity = spatial_diversity(raw);
     out.map = raw;
     for (size_t i = 0; i < raw.size(); ++i) {
-      out.map.values[i] += (1 - out.tensions.focus) * 0.3F * diversity.values[i] +
-                           (1 - out.tensions.exploit) * 0.1F * (1 - k.salience.values[i]);
+      out.map.values[i] += (1 - tensions.focus) * 0.3F * diversity.values[i] +
+                           (1 - tensions.exploit) * 0.1F * (1 - k.salience.values[i]);
     }
     out.map = min_max(out.map);
     return out;
   }
 };
 
-// Concept words around the three anchor questions.
-struct Anchor {
-  Tensions tensions;
-  std::array<std::string_view, 18> words;
+// Tensions at the anchor questions (data/words/tensions.txt), and of questions far from all of
+// them.
+struct Anchors {
+  WordFile file = word_file("tensions");
+  std::vector<WordLine> lines = file.lines("anchors", 3);
 };
-constexpr std::array<Anchor, 3> kAnchors{{
-    {{.15F, .60F, .85F},  // "tiny formula"
-     {"tiny", "small", "formula", "equation", "read", "exact", "number", "digit", "value", "price",
-      "total", "date", "text", "written", "label", "code", "fine", "print"}},
-    {{.80F, .35F, .25F},  // "describe the scene"
-     {"describe", "scene", "overall", "picture", "image", "about", "summary", "summarize",
-      "happening", "general", "overview", "caption", "photo", "setting", "mood", "place", "kind",
-      "going"}},
-    {{.50F, .15F, .40F},  // "find anomalies"
-     {"find", "anomalies", "anomaly", "unusual", "wrong", "odd", "different", "defect", "defects",
-      "hidden", "spot", "search", "strange", "missing", "error", "errors", "suspicious", "where"}},
-}};
 constexpr Tensions kNeutral{.40F, .60F, .60F};
 
 }  // namespace
 
+std::unique_ptr<Balancer> make_adaptive() { return std::make_unique<Adaptive>(); }
+
 Tensions tensions_for(const Query& query) {
   // Softmax over how many concept words of each anchor occur; the neutral point holds the rest.
-  std::array<float, 4> weight{};
   float sum = 0;
-  for (size_t a = 0; a < kAnchors.size(); ++a) {
-    int hits = 0;
-    for (const std::string& word : query.words) {
-      hits += std::find(kAnchors[a].words.begin(), kAnchors[a].words.end(), word) !=
-              kAnchors[a].words.end();
-    }
-    weight[a] = std::exp(3.0F * static_cast<float>(std::min(hits, 3))) - 1.0F;
-    sum += weight[a];
+  std::vector<std::pair<Tensions, float>> weighted;
+  const auto add = [&](const Tensions& at, float weight) {
+    weighted.emplace_back(at, weight);
+    sum += weight;
+  };
+  for (const WordLine& anchor : read_once<Anchors>().lines) {
+    const auto hits = std::count_if(query.words.begin(), query.words.end(), [&](const auto& word) {
+      return std::find(anchor.words.begin(), anchor.words.end(), word) != anchor.words.end();
+    });
+    add({anchor.numbers[0], anchor.numbers[1], anchor.numbers[2]},
+        std::exp(3.0F * static_cast<float>(std::min<int64_t>(hits, 3))) - 1.0F);
   }
-  weight[3] = 1.0F;
-  sum += weight[3];
+  add(kNeutral, 1.0F);
   Tensions out{0, 0, 0};
-  for (size_t a = 0; a < 4; ++a) {
-    const Tensions& t = a < 3 ? kAnchors[a].tensions : kNeutral;
-    out.compress += t.compress * weight[a] / sum;
-    out.exploit += t.exploit * weight[a] / sum;
-    out.focus += t.focus * weight[a] / sum;
+  for (const auto& [t, weight] : weighted) {
+    out.compress += t.compress * weight / sum;
+    out.exploit += t.exploit * weight / sum;
+    out.focus += t.focus * weight / sum;
   }
   return out;
 }
-
-std::unique_ptr<Balancer> make_adaptive() { return std::make_unique<Adaptive>(); }
 
 }  // namespace arrcoc::balancing

@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "arrcoc/error.h"
-#include "arrcoc/look.h"
+#include "look/balance/balancers.h"
 
 namespace arrcoc {
 
@@ -77,14 +77,17 @@ Map spatial_diversity(const Map& raw) {
 
 namespace {
 
-constexpr float kFlat = 1e-7F;  // a map without any difference
+constexpr float kFlat = 1e-6F;  // a map whose values differ by less says nothing
 
-float weighted_variance(const Knowledge& k, const Weights& w) {
-  float sum = 0;
-  if (w.information > 0) sum += variance(k.information);
-  if (w.salience > 0) sum += variance(k.salience);
-  if (w.coupling > 0) sum += variance(k.coupling);
-  return sum;
+bool flat(const Map& map) {
+  if (map.empty()) return true;  // nobody asked for it
+  const auto [low, high] = std::minmax_element(map.values.begin(), map.values.end());
+  return *high - *low < kFlat;
+}
+
+bool all_flat(const Knowledge& k, const Weights& w) {
+  return (w.information == 0 || flat(k.information)) && (w.salience == 0 || flat(k.salience)) &&
+         (w.coupling == 0 || flat(k.coupling));
 }
 
 // The same everywhere: nothing at all, or noise of one kind all over. The variance alone cannot
@@ -95,37 +98,40 @@ bool even(const Map& information) {
   return *high < 0.05F || (*low > 0.2F && *high - *low < 0.35F * mean(information));
 }
 
+// Only where all maps were wanted: a map that is used alone is believed.
 bool is_void(const Knowledge& k, float threshold) {
+  if (k.information.empty() || k.salience.empty()) return false;
   return even(k.information) && variance(k.salience) + variance(k.coupling) < threshold;
 }
 
-Relevance uniform(const Knowledge& knowledge, const std::string& why) {
+Relevance uniform(const Knowledge& knowledge) {
   Relevance out;
-  out.map = like(knowledge.information, 0.5F);
-  out.fallbacks.push_back(why);
+  out.map = like(knowledge.coupling, 0.5F);
+  out.weights = {0, 0, 0};
+  out.fallbacks.emplace_back("nothing stands out: uniform map");
   return out;
 }
 
 }  // namespace
 
+bool coupling_is_flat(const Knowledge& knowledge, const Balancer::Reads& reads) {
+  return !reads.information && !reads.salience && flat(knowledge.coupling);
+}
+
 Relevance balance(const Knowledge& knowledge, const Query& query, const std::string& balancer,
                   const BalanceOptions& options) {
-  const Map& a = knowledge.information;
-  for (const Map* b : {&knowledge.salience, &knowledge.coupling}) {
-    if (a.rows != b->rows || a.cols != b->cols || a.empty()) {
+  const Map& shape = knowledge.coupling;
+  for (const Map* other : {&knowledge.information, &knowledge.salience})
+    if (shape.empty() ||
+        (!other->empty() && (other->rows != shape.rows || other->cols != shape.cols)))
       throw Error(ErrorCode::bad_argument, "[balance] the three maps must share one shape");
-    }
-  }
   const auto strategy = registry<Balancer>().make(balancer);
+  if (is_void(knowledge, options.void_variance)) return uniform(knowledge);
   BalanceOptions chosen = options;
   std::string fallback;
-  if (is_void(knowledge, options.void_variance)) {
-    Relevance out = uniform(knowledge, "nothing stands out: uniform map");
-    out.weights = weight_preset(options.preset);
-    return out;
-  }
   // A preset that listens to one map only must not go blind when that map is empty.
-  if (weighted_variance(knowledge, weight_preset(options.preset)) < kFlat) {
+  if (all_flat(knowledge, weight_preset(options.preset)) && !knowledge.information.empty() &&
+      !knowledge.salience.empty()) {
     chosen.preset = "vervaeke";
     fallback = "the maps of preset '" + options.preset + "' are flat: all three are used";
   }

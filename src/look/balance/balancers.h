@@ -10,12 +10,19 @@ namespace arrcoc::balancing {
 std::unique_ptr<Balancer> make_opponent();          // three tensions, first static form
 std::unique_ptr<Balancer> make_opponent_softmax();  // second static form
 std::unique_ptr<Balancer> make_adaptive();          // weights and tensions by policy
-std::unique_ptr<Balancer> make_learned();           // weights by the installed policy
-std::unique_ptr<Balancer> make_additive();
+std::unique_ptr<Balancer> make_learned();           // weights by a fitted policy
+std::unique_ptr<Balancer> make_fixed();             // weights by preset
 std::unique_ptr<Balancer> make_multiplicative();
 std::unique_ptr<Balancer> make_importance();  // 0.6 query + 0.4 hotspots
 
-// sum of weight x score
+// True when the coupling map is all that is read and says the same everywhere: then the other two
+// are needed after all.
+bool coupling_is_flat(const Knowledge& knowledge, const Balancer::Reads& reads);
+
+// Distance of each cell to the nearest of the top max(1, min(50, N/5)) scorers / the largest.
+Map spatial_diversity(const Map& raw);
+
+// sum of weight x score; a map of weight 0 may be empty
 Map mix(const Knowledge& knowledge, const Weights& weights);
 
 }  // namespace arrcoc::balancing

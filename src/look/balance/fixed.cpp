@@ -8,23 +8,33 @@
 namespace arrcoc::balancing {
 
 Map mix(const Knowledge& k, const Weights& w) {
-  Map out = like(k.information, 0.0F);
-  for (size_t i = 0; i < out.size(); ++i) {
-    out.values[i] = w.information * k.information.values[i] + w.salience * k.salience.values[i] +
-                    w.coupling * k.coupling.values[i];
+  Map out = like(k.coupling, 0.0F);
+  const std::pair<const Map*, float> parts[] = {
+      {&k.information, w.information}, {&k.salience, w.salience}, {&k.coupling, w.coupling}};
+  for (const auto& [map, weight] : parts) {
+    if (weight == 0) continue;
+    for (size_t i = 0; i < out.size(); ++i) out.values[i] += weight * map->values[i];
   }
   return out;
 }
 
 namespace {
 
-class Additive : public Balancer {
+// A mix is stretched to [0,1]. One map alone is passed on as it is: the network's values are
+// probabilities, and the model that reads the tokens was trained with them.
+class Fixed : public Balancer {
  public:
+  Reads reads(const BalanceOptions& options) const override {
+    const Weights w = weight_preset(options.preset);
+    return {w.information > 0, w.salience > 0, w.coupling > 0};
+  }
   Relevance balance(const Knowledge& k, const Query&,
                     const BalanceOptions& options) const override {
     Relevance out;
     out.weights = weight_preset(options.preset);
-    out.map = min_max(mix(k, out.weights));
+    const Weights& w = out.weights;
+    out.map = mix(k, w);
+    if (std::max({w.information, w.salience, w.coupling}) < 1) out.map = min_max(out.map);
     return out;
   }
 };
@@ -51,6 +61,7 @@ class Multiplicative : public Balancer {
 // 0.6 query + 0.4 nearness to a hotspot (a bump of about a tenth of the picture around each).
 class Importance : public Balancer {
  public:
+  Reads reads(const BalanceOptions&) const override { return {false, true, true}; }
   Relevance balance(const Knowledge& k, const Query&, const BalanceOptions&) const override {
     Relevance out;
     out.weights = {0, 0.4F, 0.6F};
@@ -135,7 +146,7 @@ class OpponentSoftmax : public Balancer {
 
 }  // namespace
 
-std::unique_ptr<Balancer> make_additive() { return std::make_unique<Additive>(); }
+std::unique_ptr<Balancer> make_fixed() { return std::make_unique<Fixed>(); }
 std::unique_ptr<Balancer> make_multiplicative() { return std::make_unique<Multiplicative>(); }
 std::unique_ptr<Balancer> make_importance() { return std::make_unique<Importance>(); }
 std::unique_ptr<Balancer> make_opponent() { return std::make_unique<Opponent>(); }

@@ -21,11 +21,11 @@ PolicyFeatures describe(const Knowledge& k, const Query& query) {
   return f;
 }
 
-Weights weights_by(const Policy& policy, const PolicyFeatures& f, bool by_sigmoid) {
+Weights weights_by(const BalancePolicy& policy, const PolicyFeatures& f, bool by_sigmoid) {
   std::array<float, 3> logit{};
   for (int o = 0; o < 3; ++o) {
     logit[o] = policy.bias[o];
-    for (int i = 0; i < kPolicyFeatures; ++i) logit[o] += policy.rows[o][i] * f[i];
+    for (int i = 0; i < BalancePolicy::kFeatures; ++i) logit[o] += policy.rows[o][i] * f[i];
   }
   std::array<float, 3> w{};
   const float peak = *std::max_element(logit.begin(), logit.end());
@@ -35,27 +35,30 @@ Weights weights_by(const Policy& policy, const PolicyFeatures& f, bool by_sigmoi
   return Weights{w[0] / sum, w[1] / sum, w[2] / sum};
 }
 
-Policy policy_from_json(const std::string& text) {
+}  // namespace arrcoc::balancing
+
+namespace arrcoc {
+
+BalancePolicy balance_policy_from_json(const std::string& text) {
   const auto in = nlohmann::json::parse(text, nullptr, false);
-  Policy out;
+  BalancePolicy out;
   try {
     if (!in.is_object()) throw Error(ErrorCode::bad_json, "balancer policy: no JSON object");
     out.bias = in.at("bias").get<std::array<float, 3>>();
-    out.rows = in.at("rows").get<std::array<PolicyFeatures, 3>>();
+    out.rows = in.at("rows").get<std::array<balancing::PolicyFeatures, 3>>();
   } catch (const nlohmann::json::exception& problem) {
     throw Error(ErrorCode::bad_json, std::string("balancer policy: ") + problem.what());
   }
-  bool finite =
-      std::all_of(out.bias.begin(), out.bias.end(), [](float v) { return std::isfinite(v); });
-  for (const auto& row : out.rows)
-    finite =
-        finite && std::all_of(row.begin(), row.end(), [](float v) { return std::isfinite(v); });
-  if (!finite) throw Error(ErrorCode::bad_json, "balancer policy: numbers must be finite");
+  const auto finite = [](const auto& values) {
+    return std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); });
+  };
+  if (!finite(out.bias) || !std::all_of(out.rows.begin(), out.rows.end(), finite))
+    throw Error(ErrorCode::bad_json, "balancer policy: numbers must be finite");
   return out;
 }
 
-std::string to_json(const Policy& policy) {
+std::string to_json(const BalancePolicy& policy) {
   return nlohmann::json{{"bias", policy.bias}, {"rows", policy.rows}}.dump();
 }
 
-}  // namespace arrcoc::balancing
+}  // namespace arrcoc

@@ -1,58 +1,29 @@
 // The question's words on the page, and the words that they label.
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
-#include <unordered_set>
+#include <map>
 
+#include "base/words.h"
 #include "look/reading/score.h"
 
 namespace arrcoc::reading {
 namespace {
 
-using WordSet = std::unordered_set<std::string>;
-
 constexpr int kMostHits = 200;  // of one term: more say nothing new and cost words x hits
 
-// Words about the picture or the act of reading it: they label nothing.
-const WordSet& idle_words() {
-  static const WordSet set = {
-      "picture",     "image",      "photo",     "page",        "document",   "shown",
-      "show",        "shows",      "given",     "mentioned",   "written",    "printed",
-      "displayed",   "depicted",   "see",       "find",        "tell",       "describe",
-      "says",        "say",        "said",      "belongs",     "represent",  "represents",
-      "represented", "indicate",   "indicates", "mean",        "means",      "part",
-      "side",        "top",        "bottom",    "left",        "right",      "upper",
-      "lower",       "topmost",    "leftmost",  "rightmost",   "bottommost", "middle",
-      "following",   "missing",    "missed",    "data",        "according",  "based",
-      "value",       "percentage", "percent",   "bar",         "bars",       "line",
-      "lines",       "graph",      "chart",     "segment",     "section",    "pie",
-      "color",       "colour",     "largest",   "smallest",    "highest",    "lowest",
-      "biggest",     "longest",    "shortest",  "most",        "least",      "first",
-      "last",        "all",        "people",    "respondents", "opinion",    "opinions",
-      "category",    "answering",  "choosing"};
-  return set;
-}
-
-// Kinds of documents: context ("in the invoice") rather than label, unless nothing else is asked.
-const WordSet& frame_words() {
-  static const WordSet set = {"invoice", "receipt", "form",   "letter",  "table", "figure",
-                              "bill",    "memo",    "report", "voucher", "slip",  "paper"};
-  return set;
-}
-
-float own_weight(const std::string& word) {
-  if (idle_words().count(word) != 0) return 0.12F;
-  if (frame_words().count(word) != 0) return 0.3F;
-  if (word == "name" || word == "number" || word == "no" || word == "amount") return 0.6F;
-  return 1;
+// How much a word says about where its answer stands (data/words/label_weights.txt).
+float weight_of(const std::string& word) {
+  static const auto weights = word_file("label_weights").map("weights", 1);
+  const auto known = weights.find(word);
+  return known == weights.end() ? 1 : known->second[0];
 }
 
 std::vector<Term> terms_of(const Query& query) {
   std::vector<Term> terms;
   for (const std::string& word : query.content) {
     const auto same = [&](const Term& term) { return term.word == word; };
-    if (std::any_of(terms.begin(), terms.end(), same)) continue;
-    terms.push_back({word, synonyms_of(word), own_weight(word)});
+    if (std::none_of(terms.begin(), terms.end(), same))
+      terms.push_back({word, synonyms_of(word), weight_of(word)});
   }
   return terms;
 }
@@ -66,7 +37,7 @@ float best_match(const Term& term, const Token& token) {
 // Two question words side by side on the page as in the question are worth more than each alone:
 // per phrase, the share of the question's weight that it holds.
 std::vector<float> phrase_support(const Page& page, const Found& found) {
-  std::vector<std::unordered_map<int, float>> best(page.phrases.size());
+  std::vector<std::map<int, float>> best(page.phrases.size());  // by term
   for (const Hit& hit : found.hits) {
     float& strength = best[page.words[hit.word].phrase][hit.term];
     strength = std::max(strength, hit.strength);
@@ -75,12 +46,8 @@ std::vector<float> phrase_support(const Page& page, const Found& found) {
   for (const Term& term : found.terms) all += term.weight;
   std::vector<float> out(page.phrases.size(), 0);
   for (size_t p = 0; p < best.size(); ++p) {
-    float sum = 0;
-    for (size_t t = 0; t < found.terms.size(); ++t) {
-      const auto it = best[p].find(static_cast<int>(t));
-      if (it != best[p].end()) sum += found.terms[t].weight * it->second;
-    }
-    out[p] = all > 0 ? sum / all : 0;
+    for (const auto& [term, strength] : best[p]) out[p] += found.terms[term].weight * strength;
+    out[p] = all > 0 ? out[p] / all : 0;
   }
   return out;
 }
@@ -168,9 +135,9 @@ std::vector<float> label_evidence(const Page& page, const Found& found, const Qu
     all += found.terms[t].weight;
     for (; next < found.hits.size() && found.hits[next].term == static_cast<int>(t); ++next) {
       const Hit& hit = found.hits[next];
-      const float company =
+      const float share =
           best_support > 0 ? support[page.words[hit.word].phrase] / best_support : 0;
-      const float strength = hit.strength * (0.5F + 0.5F * company);
+      const float strength = hit.strength * (0.5F + 0.5F * share);
       for (size_t w = 0; w < n; ++w) {
         if (static_cast<int>(w) == hit.word) continue;
         of_term[w] =

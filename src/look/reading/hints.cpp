@@ -1,18 +1,24 @@
 // Words of the question about place and size, and rows that only look like the answer.
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 
+#include "base/words.h"
 #include "look/reading/score.h"
 
 namespace arrcoc::reading {
 namespace {
 
-bool asks(const Query& query, std::initializer_list<const char*> words) {
-  return std::any_of(query.words.begin(), query.words.end(), [&](const std::string& word) {
-    return std::any_of(words.begin(), words.end(), [&](const char* w) { return word == w; });
-  });
-}
+// data/words/hints.txt
+struct Tables {
+  WordFile file = word_file("hints");
+  WordSet top = file.set("top"), bottom = file.set("bottom");
+  WordSet left = file.set("left"), right = file.set("right"), extreme = file.set("extreme");
+  WordSet first = file.set("first"), last = file.set("last");
+  WordSet largest = file.set("largest"), smallest = file.set("smallest");
+  WordSet total = file.set("total"), look_alikes = file.set("look-alikes");
+};
+
+const Tables& tables() { return read_once<Tables>(); }
 
 // Where the question says that the answer stands: +1 wants large coordinates, -1 small ones.
 struct Direction {
@@ -22,16 +28,15 @@ struct Direction {
 };
 
 Direction direction_of(const Query& query) {
+  const Tables& t = tables();
   Direction d;
-  const bool first = asks(query, {"first", "1st"});
-  const bool last = asks(query, {"last"});
-  if (asks(query, {"top", "upper", "topmost", "uppermost", "header", "above"})) d.y = -1;
-  if (asks(query, {"bottom", "lower", "lowermost", "bottommost", "footer", "below"})) d.y = 1;
-  if (asks(query, {"left", "leftmost"})) d.x = -1;
-  if (asks(query, {"right", "rightmost"})) d.x = 1;
-  d.extreme = asks(query, {"topmost", "uppermost", "bottommost", "leftmost", "rightmost"});
-  if (d.x == 0 && d.y == 0 && first) d.y = -1;
-  if (d.x == 0 && d.y == 0 && last) d.y = 1;
+  if (has_any(query.words, t.top)) d.y = -1;
+  if (has_any(query.words, t.bottom)) d.y = 1;
+  if (has_any(query.words, t.left)) d.x = -1;
+  if (has_any(query.words, t.right)) d.x = 1;
+  d.extreme = has_any(query.words, t.extreme);
+  if (d.x == 0 && d.y == 0 && has_any(query.words, t.first)) d.y = -1;
+  if (d.x == 0 && d.y == 0 && has_any(query.words, t.last)) d.y = 1;
   return d;
 }
 
@@ -58,12 +63,8 @@ void apply_direction(const Page& page, const Query& query, std::vector<float>& f
 
 // +1 for the largest value, -1 for the smallest, 0 when the question does not ask for either.
 int superlative_of(const Query& query) {
-  if (asks(query, {"highest", "largest", "biggest", "maximum", "greatest", "longest", "tallest",
-                   "most", "peak"})) {
-    return 1;
-  }
-  if (asks(query, {"lowest", "smallest", "minimum", "least", "shortest", "fewest"})) return -1;
-  return 0;
+  if (has_any(query.words, tables().largest)) return 1;
+  return has_any(query.words, tables().smallest) ? -1 : 0;
 }
 
 bool stands_alone(const Page& page, const Token& word) {
@@ -76,20 +77,20 @@ void apply_superlative(const Page& page, const Query& query, std::vector<float>&
   if (wanted == 0) return;
   std::vector<double> values;
   for (const Token& word : page.words) {
-    if (word.look.has_value && word.look.year == 0 && stands_alone(page, word))
-      values.push_back(word.look.value);
+    if (word.shape.has_value && word.shape.year == 0 && stands_alone(page, word))
+      values.push_back(word.shape.value);
   }
   if (values.size() < 2) return;
   std::sort(values.begin(), values.end());
   const bool label = !is_numeric(query.answer);
-  std::vector<float> told(page.phrases.size(), 0);
+  std::vector<float> labelled(page.phrases.size(), 0);
   for (size_t w = 0; w < page.words.size(); ++w) {
     const Token& word = page.words[w];
-    if (!word.look.has_value || word.look.year > 0) continue;
+    if (!word.shape.has_value || word.shape.year > 0) continue;
     const auto below = static_cast<double>(
-        std::lower_bound(values.begin(), values.end(), word.look.value) - values.begin());
+        std::lower_bound(values.begin(), values.end(), word.shape.value) - values.begin());
     const auto above = static_cast<double>(
-        values.end() - std::upper_bound(values.begin(), values.end(), word.look.value));
+        values.end() - std::upper_bound(values.begin(), values.end(), word.shape.value));
     const double rank = wanted > 0 ? above : below;
     const auto fits = static_cast<float>(std::exp(-rank / 4.0));
     factor[w] *= 0.25F + 0.75F * fits;
@@ -98,27 +99,25 @@ void apply_superlative(const Page& page, const Query& query, std::vector<float>&
     for (size_t p = 0; p < page.phrases.size(); ++p) {
       const float labels =
           across(page.phrases[p].box, word.box, page.height, std::max(1.0F, page.bounds.width()));
-      told[p] = std::max(told[p], fits * labels);
+      labelled[p] = std::max(labelled[p], fits * labels);
     }
   }
   if (!label) return;
   for (size_t w = 0; w < page.words.size(); ++w)
-    factor[w] *= 0.6F + 0.9F * told[page.words[w].phrase];
+    factor[w] *= 0.6F + 0.9F * labelled[page.words[w].phrase];
 }
 
 // Amounts on these rows are not the total, though they may be as large.
 bool is_look_alike(const std::string& word) {
-  static constexpr const char* kLookAlikes[] = {
-      "cash",     "change",   "subtotal", "sub",     "rounding", "round", "tender",
-      "tendered", "discount", "tax",      "qty",     "quantity", "items", "deposit",
-      "card",     "visa",     "saving",   "savings", "points"};
-  return std::any_of(std::begin(kLookAlikes), std::end(kLookAlikes), [&](const char* other) {
-    return word == other || (word.size() >= 5 && similarity(other, word) >= 0.8F);
-  });
+  const WordSet& known = tables().look_alikes;
+  return known.contains(word) ||
+         (word.size() >= 5 && std::any_of(known.begin(), known.end(), [&](std::string_view other) {
+            return similarity(other, word) >= 0.8F;
+          }));
 }
 
 void avoid_look_alikes(const Page& page, const Query& query, std::vector<float>& factor) {
-  if (query.answer != AnswerKind::money || !asks(query, {"total", "amount"})) return;
+  if (query.answer != AnswerKind::money || !has_any(query.words, tables().total)) return;
   std::vector<int> alike;
   for (size_t w = 0; w < page.words.size(); ++w) {
     const auto& parts = page.words[w].parts;
@@ -130,7 +129,7 @@ void avoid_look_alikes(const Page& page, const Query& query, std::vector<float>&
   }
   for (size_t w = 0; w < page.words.size(); ++w) {
     const Token& word = page.words[w];
-    if (word.look.digits == 0) continue;
+    if (word.shape.digits == 0) continue;
     const bool beside = std::any_of(alike.begin(), alike.end(), [&](int a) {
       const Box& label = page.words[a].box;
       const float off = std::fabs(label.y0 + label.y1 - word.box.y0 - word.box.y1) * 0.5F;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "query/query_text.h"
+#include "base/text.h"
 
 namespace arrcoc::reading {
 namespace {
@@ -24,7 +24,7 @@ Box unite(const Box& a, const Box& b) {
 // Dashes and dots are lower than letters: for linking they stand in a box of a line's height.
 Box line_box(const Token& word, float line) {
   Box box = word.box;
-  if (box.height() >= 0.5F * line || word.look.letters + word.look.digits > 0) return box;
+  if (box.height() >= 0.5F * line || word.shape.letters + word.shape.digits > 0) return box;
   const float centre = 0.5F * (box.y0 + box.y1);
   return {box.x0, centre - 0.5F * line, box.x1, centre + 0.5F * line};
 }
@@ -167,7 +167,7 @@ Page lay_out(const std::vector<Word>& words) {
     token.box = word.box;
     token.text = word.text;
     token.parts = text::split_words(word.text);
-    token.look = look_at(word.text);
+    token.shape = shape_of(word.text);
     token.confidence = word.confidence;
     page.words.push_back(std::move(token));
     heights.push_back(word.box.height());
@@ -178,13 +178,13 @@ Page lay_out(const std::vector<Word>& words) {
   build_blocks(page);
   for (const Phrase& phrase : page.phrases) {
     std::vector<std::string> texts;
-    std::vector<Look> looks;
+    std::vector<WordShape> shapes;
     for (const int w : phrase.words) {
       texts.push_back(page.words[w].text);
-      looks.push_back(page.words[w].look);
+      shapes.push_back(page.words[w].shape);
     }
-    join_looks(texts, looks);
-    for (size_t i = 0; i < phrase.words.size(); ++i) page.words[phrase.words[i]].look = looks[i];
+    join_shapes(texts, shapes);
+    for (size_t i = 0; i < phrase.words.size(); ++i) page.words[phrase.words[i]].shape = shapes[i];
   }
   return page;
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "arrcoc/look.h"
-#include "look/reading/look.h"
+#include "look/reading/shape.h"
 
 namespace arrcoc::reading {
 
@@ -14,7 +14,7 @@ struct Token {
   Box box;
   std::string text;                // as read
   std::vector<std::string> parts;  // plain words in it: "Date:12/3/70" -> date, 12/3/70
-  Look look;
+  WordShape shape;
   float confidence = 1;
   int phrase = -1;
   int place = 0;  // position in its phrase

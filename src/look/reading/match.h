@@ -17,23 +17,23 @@ bool is_number(std::string_view plain);  // digits, with . , - / : between them,
 float ocr_distance(std::string_view a, std::string_view b, float limit);
 
 // The word without a plural or a verb's ending.
-std::string stem(const std::string& word);
+std::string stem(std::string_view word);
 
 // 1 for the same word, less for a plural, a misread letter, the same stem; 0 for different words.
 // Both are plain. Numbers match only themselves (and a year its last two digits: 2015, '15).
-float similarity(const std::string& asked, const std::string& read);
+float similarity(std::string_view asked, std::string_view read);
 
 // One word of the question with everything that may stand for it on a page.
 struct Term {
   std::string word;
-  std::vector<std::string> synonyms;
+  std::vector<std::string_view> synonyms;
   float weight = 1;  // how much it says about where to look
 };
 
 // Similarity to the term's word, or to a synonym at a discount.
-float match(const Term& term, const std::string& read);
+float match(const Term& term, std::string_view read);
 
 // The synonyms of a word: other members of its groups.
-std::vector<std::string> synonyms_of(const std::string& word);
+std::vector<std::string_view> synonyms_of(std::string_view word);
 
 }  // namespace arrcoc::reading

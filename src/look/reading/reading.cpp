@@ -12,9 +12,9 @@
 namespace arrcoc::reading {
 namespace {
 
-constexpr float kUntold = 0.25F;    // what a fitting look is worth without any label
-constexpr float kAsked = 0.08F;     // the question's own words on the page: context, rarely answer
-constexpr float kFaintest = 0.05F;  // the strongest label is scaled to 1, but not noise
+constexpr float kUnlabelled = 0.25F;  // what a fitting shape is worth without any label
+constexpr float kAsked = 0.08F;  // the question's own words on the page: context, rarely the answer
+constexpr float kWeakestLabel = 0.05F;  // the strongest label is scaled to 1, but not noise
 // Below 1: a long tail, so that a budget that has covered the best candidates goes to the next
 // ones rather than to finer detail of the first.
 constexpr float kTail = 0.4F;
@@ -50,12 +50,13 @@ std::vector<float> score_words(const std::vector<Word>& words, const Query& quer
   const std::vector<float> evidence = label_evidence(page, found, query);
   const std::vector<float> prior = kind_prior(page, found, query);
   const std::vector<float> factor = hints(page, query);
-  const float strongest = std::max(kFaintest, *std::max_element(evidence.begin(), evidence.end()));
+  const float strongest =
+      std::max(kWeakestLabel, *std::max_element(evidence.begin(), evidence.end()));
   const bool numeric = is_numeric(query.answer);
   std::vector<float> scores(words.size(), 0);
   for (size_t w = 0; w < words.size(); ++w) {
-    const float told = evidence[w] / strongest;
-    scores[w] = prior[w] * (kUntold + told * told) * factor[w] + kAsked * found.matched[w];
+    const float label = evidence[w] / strongest;
+    scores[w] = prior[w] * (kUnlabelled + label * label) * factor[w] + kAsked * found.matched[w];
   }
   if (numeric) {
     share_with_neighbours(page, 0.6F, scores);

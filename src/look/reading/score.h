@@ -30,7 +30,7 @@ Found find_terms(const Page& page, const Query& query);
 // from the left in its row, or from above in its column; other directions count less.
 std::vector<float> label_evidence(const Page& page, const Found& found, const Query& query);
 
-// Kinds whose answers are single words with a look of their own.
+// Kinds whose answers are single words with a shape of their own.
 bool is_numeric(AnswerKind kind);
 
 // "which side ...", "what age group ...": one of several short labels is wanted, and not the
@@ -42,7 +42,7 @@ bool is_choice(const Query& query);
 // and `width` that of the page.
 float across(const Box& from, const Box& to, float line, float width);
 
-// Per word, in [0,1]: how well its look, size and place suit the kind of answer.
+// Per word, in [0,1]: how well its shape, size and place suit the kind of answer.
 std::vector<float> kind_prior(const Page& page, const Found& found, const Query& query);
 
 // Per word, factors around 1 from words like "top", "bottom right", "first", "largest", and from

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/words.h"
+
 namespace arrcoc::scoring {
 
 // A colour prototype: L*/100, a*/128, b*/128.
@@ -11,8 +13,9 @@ struct Colour {
   float lightness, a, b;
   float tightness;  // 1 / tolerance along lightness: black and white are narrow, red is not
 };
-// The colour a word names ("red", "grey"), or a thing that nearly always has it ("grass", "snow").
-const Colour* find_colour(const std::string& word);
+// The colour a word names ("red", "grey"), or a thing that nearly always has it ("grass", "snow");
+// null for other words.
+const Colour* find_colour(std::string_view word);
 
 // A place in the picture as soft bounds of x and y in [0,1]; both given: their product.
 struct Place {
@@ -22,12 +25,14 @@ struct Place {
 // All places that the words name: "top left" is one place, "top or bottom" are two.
 std::vector<Place> find_places(const std::vector<std::string>& words);
 
-bool names_text(const std::string& word);    // text, sign, written, title, price, ...
-bool names_person(const std::string& word);  // face, man, girl, people, ...
-bool names_round(const std::string& word);   // round, ball, wheel, clock, coin, ...
-bool names_dark(const std::string& word);
-bool names_bright(const std::string& word);
-bool names_vivid(const std::string& word);  // colourful, bright-coloured
-bool names_small(const std::string& word);  // tiny, small, fine: high frequencies
+struct VisibleWords {
+  WordSet text;    // text, sign, written, title, price, ...
+  WordSet person;  // face, man, girl, people, ...
+  WordSet round;   // round, ball, wheel, clock, coin, ...
+  WordSet dark, bright;
+  WordSet vivid;  // colourful
+  WordSet small;  // tiny, small, fine: high frequencies
+};
+const VisibleWords& visible_words();
 
 }  // namespace arrcoc::scoring

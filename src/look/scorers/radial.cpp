@@ -1,5 +1,4 @@
-#include "look/scorers/radial.h"
-
+// Round things by radial symmetry.
 #include <ATen/ATen.h>
 
 #include <algorithm>

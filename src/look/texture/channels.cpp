@@ -70,14 +70,6 @@ const std::vector<Channel>& channels_of(ChannelSet set) {
   return set == ChannelSet::full ? full : compact;
 }
 
-ChannelSet channel_set(const std::string& name) {
-  if (name == "compact" || name == "13") return ChannelSet::compact;
-  if (name == "full" || name == "40") return ChannelSet::full;
-  if (name == "rgb") return ChannelSet::colour;
-  throw Error(ErrorCode::bad_argument,
-              "no channel set '" + name + "'; known: compact (13), full (40), rgb");
-}
-
 bool Texture::has(Channel channel) const {
   return std::find(channels.begin(), channels.end(), channel) != channels.end();
 }
@@ -89,6 +81,16 @@ at::Tensor Texture::of(Channel channel) const {
                 std::string("[texture] no channel '") + to_string(channel) + "' in this array");
   }
   return values.select(0, found - channels.begin());
+}
+
+void Texture::put(Channel channel, const at::Tensor& plane) {
+  if (has(channel)) {
+    values = values.clone();
+    of(channel).copy_(plane);
+    return;
+  }
+  values = at::cat({values, plane.unsqueeze(0)});
+  channels.push_back(channel);
 }
 
 }  // namespace arrcoc

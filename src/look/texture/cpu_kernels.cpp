@@ -1,3 +1,4 @@
+#include "arrcoc/texture.h"
 #include "look/texture/cpu_kernels.h"
 
 #include <ATen/ATen.h>

@@ -59,10 +59,4 @@ void normalised_edges_cpu(const float* gray, const at::Tensor& moments, int64_t 
 // Bilinear, [k,rows,cols] -> k planes of h x w.
 void stretch_cpu(const at::Tensor& maps, int64_t h, int64_t w, float* out);
 
-// rgb [3,h,w] -> [rows,cols]: the largest Sobel magnitude of luma in each cell of `cell` pixels.
-at::Tensor peak_outlines_cpu(const at::Tensor& rgb, int64_t cell);
-
-// rgb [3,h,w] in [0,1] -> h x w bytes: luma, rounded to 0..255.
-void luma_bytes_cpu(const at::Tensor& rgb, uint8_t* out);
-
 }  // namespace arrcoc::texture

@@ -1,3 +1,4 @@
+#include "arrcoc/texture.h"
 #include "look/texture/rows.h"
 
 #include <algorithm>

@@ -30,8 +30,6 @@ void stencils(const float* up, const float* at, const float* down, int64_t w, fl
 // The same with the gradient's size instead of its parts.
 void outlines(const float* up, const float* at, const float* down, int64_t w, float* size,
               float* high, float* low);
-// The gradient's size alone.
-void sizes(const float* up, const float* at, const float* down, int64_t w, float* out);
 // Adds gx, gy and sqrt(gx^2 + gy^2) to three rows of sums.
 void add_gradients(const float* up, const float* at, const float* down, int64_t w, float* gx,
                    float* gy, float* size);

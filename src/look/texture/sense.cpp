@@ -8,7 +8,7 @@
 #include "arrcoc/texture.h"
 #include "look/texture/cpu_kernels.h"
 #include "look/texture/filters.h"
-#include "picture/pages.h"
+#include "arrcoc/picture.h"
 
 namespace arrcoc {
 

@@ -4,8 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "media/codecs/canvas.h"
 #include "media/codecs/codecs.h"
-#include "media/draw/canvas.h"
 
 namespace arrcoc::media {
 
@@ -41,10 +41,8 @@ class Decoder {
     if (compression_ == kRle8 || compression_ == kRle4) unpack();
     const bool alpha = fields_[3].most != 0 && any_alpha();
     Canvas canvas(width_, height_, 1);
-    cv::Mat strip(Canvas::kStrip, width_, alpha ? CV_8UC4 : CV_8UC3);
-    for (int y = 0; y < height_; y += Canvas::kStrip) {
-      const int rows = std::min(Canvas::kStrip, height_ - y);
-      for (int i = 0; i < rows; ++i) {
+    canvas.fill(alpha ? CV_8UC4 : CV_8UC3, [&](int y, cv::Mat& strip) {
+      for (int i = 0; i < strip.rows; ++i) {
         const uint8_t* in = stored_row(y + i);
         uint8_t* out = strip.ptr(i);
         if (bits_ <= 8) {
@@ -57,8 +55,7 @@ class Decoder {
           masked(in, out, strip.channels());
         }
       }
-      canvas.put(y, strip.rowRange(0, rows));
-    }
+    });
     return canvas.take();
   }
 
@@ -67,9 +64,9 @@ class Decoder {
     const uint32_t size = file_.le32(14);
     const bool core = size == 12;
     if (!core && size != 16 && (size < 40 || size > 124)) {
-      job_.broken("BMP", "header of " + std::to_string(size) + " bytes");
+      job_.broken("header of " + std::to_string(size) + " bytes");
     }
-    if (!file_.holds(14, size)) job_.broken("BMP", "the file ends early");
+    if (!file_.holds(14, size)) job_.broken("the file ends early");
     bits_ = static_cast<int>(file_.le16(core ? 24 : 28));
     compression_ = size >= 40 ? file_.le32(30) : uint32_t{kPlain};
     top_down_ = !core && static_cast<int32_t>(file_.le32(22)) < 0;
@@ -79,11 +76,9 @@ class Decoder {
          (bits_ == 1 || bits_ == 4 || bits_ == 8 || bits_ == 16 || bits_ == 24 || bits_ == 32)) ||
         (compression_ == kRle8 && bits_ == 8) || (compression_ == kRle4 && bits_ == 4) ||
         (masks && (bits_ == 16 || bits_ == 32) && size != 64);
-    if (!legal) {
-      throw Error(ErrorCode::unsupported, job_.name + ": BMP with " + std::to_string(bits_) +
-                                              " bits and compression " +
-                                              std::to_string(compression_) + " is not supported");
-    }
+    if (!legal)
+      job_.unsupported("BMP with " + std::to_string(bits_) + " bits and compression " +
+                       std::to_string(compression_) + " is not supported");
     uint32_t mask[4] = {0x7C00, 0x03E0, 0x001F, 0};
     if (bits_ == 32) mask[0] = 0xFF0000, mask[1] = 0xFF00, mask[2] = 0xFF;
     if (masks) {
@@ -99,7 +94,7 @@ class Decoder {
     // The padding of the last row is often left out.
     const size_t last = (static_cast<size_t>(width_) * bits_ + 7) / 8;
     if (pixels_ < 14 + size || !file_.holds(pixels_, stride_ * (height_ - 1) + last)) {
-      job_.broken("BMP", "the file ends early");
+      job_.broken("the file ends early");
     }
   }
 
@@ -168,7 +163,7 @@ class Decoder {
       return nibbles ? (i % 2 == 0 ? pair >> 4 : pair & 15) : pair;
     };
     while (true) {
-      if (!file_.holds(at, 2)) job_.broken("BMP", "the file ends early");
+      if (!file_.holds(at, 2)) job_.broken("the file ends early");
       const int count = file_.u8(at);
       const int value = file_.u8(at + 1);
       at += 2;
@@ -182,7 +177,7 @@ class Decoder {
         x += file_.u8(at), y += file_.u8(at + 1), at += 2;
       } else {
         const size_t bytes = nibbles ? (value + 1) / 2 : value;
-        if (!file_.holds(at, bytes)) job_.broken("BMP", "the file ends early");
+        if (!file_.holds(at, bytes)) job_.broken("the file ends early");
         for (int i = 0; i < value; ++i) set(half(file_.u8(at + (nibbles ? i / 2 : i)), i));
         at += bytes + (bytes & 1);
       }

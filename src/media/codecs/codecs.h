@@ -6,6 +6,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <csetjmp>
 #include <string>
 
 #include "arrcoc/error.h"
@@ -22,20 +23,32 @@ struct Job {
   LoadOptions options;
   bool bytes_are_ours = false;  // nobody reads `bytes` after the decoder
 
-  // Bytes [from, to) will not be read again: their memory may go back to the system, so that a
-  // large file and its picture are never in memory together.
-  void consumed(size_t from, size_t to) const;
-
   // Error{bad_image}: "name: broken JPEG: reason"
-  [[noreturn]] void broken(const std::string& format, const std::string& reason) const {
-    throw Error(ErrorCode::bad_image, name + ": broken " + format + ": " + reason);
-  }
+  [[noreturn]] void broken(const std::string& reason) const;
+  // Error{unsupported}: "name: what"
+  [[noreturn]] void unsupported(const std::string& what) const;
   // A decoder that sees another size than the header check would void the pixel limit.
-  void require_size(const std::string& format, int64_t width, int64_t height) const {
-    if (width != header.width || height != header.height) {
-      broken(format, "its headers disagree about the size");
-    }
-  }
+  void require_size(int64_t width, int64_t height) const;
+};
+
+// Calls a C library that reports errors by a longjmp to failure.jump. `call` may only call that
+// library: no destructor is skipped then.
+template <class Failure, class Call>
+void guarded(const Job& job, Failure& failure, Call call) {
+  if (setjmp(failure.jump) != 0) job.broken(failure.message);
+  call();
+}
+
+// The front of the file that will not be read again: its memory goes back to the system on the way,
+// so that a large file and its picture are never in memory together.
+class Consumed {
+ public:
+  explicit Consumed(const Job& job) : job_(job) {}
+  void up_to(size_t offset);
+
+ private:
+  const Job& job_;
+  size_t done_ = 0;
 };
 
 at::Tensor decode_jpeg(const Job& job);

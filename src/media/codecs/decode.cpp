@@ -21,17 +21,29 @@ void require_within(double width, double height, const std::string& name,
   throw Error(ErrorCode::too_large, name + text);
 }
 
-void Job::consumed(size_t from, size_t to) const {
-  constexpr size_t kWorthACall = size_t{1} << 20;
-  if (!bytes_are_ours || to > bytes.size() || from >= to) return;
+void Job::broken(const std::string& reason) const {
+  throw Error(ErrorCode::bad_image, name + ": broken " + label_of(header.format) + ": " + reason);
+}
+
+void Job::unsupported(const std::string& what) const {
+  throw Error(ErrorCode::unsupported, name + ": " + what);
+}
+
+void Job::require_size(int64_t width, int64_t height) const {
+  if (width != header.width || height != header.height)
+    broken("its headers disagree about the size");
+}
+
+void Consumed::up_to(size_t offset) {
+  constexpr size_t kPiece = size_t{8} << 20;  // less is not worth a system call
+  if (!job_.bytes_are_ours || offset > job_.bytes.size() || offset < done_ + kPiece) return;
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto start = reinterpret_cast<uintptr_t>(bytes.data());
+  const auto start = reinterpret_cast<uintptr_t>(job_.bytes.data());
   // Whole pages inside only: what lies beside the file on its first and last page stays.
-  const uintptr_t first = (start + from + page - 1) / page * page;
-  const uintptr_t last = (start + to) / page * page;
-  if (last >= first + kWorthACall) {
-    madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
-  }
+  const uintptr_t first = (start + done_ + page - 1) / page * page;
+  const uintptr_t last = (start + offset) / page * page;
+  madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+  done_ = offset;
 }
 
 namespace {
@@ -50,16 +62,9 @@ Picture decode_job(const std::vector<uint8_t>& bytes, const std::string& source,
   job.orientation = orientation_of(job.bytes, job.header.format);
   require_within(job.header.width, job.header.height, job.name, options);
 
-  const std::string& format = job.header.format;
-  at::Tensor rgb;
-  if (format == "jpeg") rgb = decode_jpeg(job);
-  if (format == "png") rgb = decode_png(job);
-  if (format == "webp") rgb = decode_webp(job);
-  if (format == "tiff") rgb = decode_tiff(job);
-  if (format == "bmp") rgb = decode_bmp(job);
-  if (format == "heic") rgb = decode_heic(job);
-  if (format == "pdf") rgb = decode_pdf(job);
-  return make_picture(std::move(rgb), source);
+  constexpr at::Tensor (*kDecoders[])(const Job&) = {
+      decode_jpeg, decode_png, decode_webp, decode_tiff, decode_bmp, decode_heic, decode_pdf};
+  return make_picture(kDecoders[static_cast<size_t>(job.header.format)](job), source);
 }
 
 }  // namespace

@@ -107,35 +107,23 @@ std::vector<uint8_t> read_file(const std::string& path, size_t max_bytes) {
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0) fail(name, "read", errno);
   if (S_ISDIR(status.st_mode)) fail(name, "read", EISDIR);
-
-  std::vector<uint8_t> bytes;
-  const size_t expected = S_ISREG(status.st_mode) ? static_cast<size_t>(status.st_size) : 0;
-  const auto too_large = [&] {
+  const auto require_within = [&](size_t size) {
+    if (size <= max_bytes) return;
     throw Error(ErrorCode::too_large,
                 name + ": larger than the limit of " + std::to_string(max_bytes) + " bytes");
   };
-  if (expected > max_bytes) too_large();
-  bytes.resize(expected);
+  const size_t expected = S_ISREG(status.st_mode) ? static_cast<size_t>(status.st_size) : 0;
+  require_within(expected);
+  // One byte more than expected, to see the end; pipes grow by doubling.
+  std::vector<uint8_t> bytes(std::max<size_t>(expected, 4095) + 1);
   size_t done = 0;
   while (true) {
-    if (done == bytes.size()) {
-      // Beyond the expected size only to see the end; pipes grow by doubling.
-      uint8_t probe[4096];
-      const ssize_t n = ::read(fd.get(), probe, sizeof probe);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail(name, "read", errno);
-      if (n == 0) break;
-      bytes.resize(std::max(done + static_cast<size_t>(n), std::min(done * 2, max_bytes)));
-      if (done + static_cast<size_t>(n) > max_bytes) too_large();
-      std::memcpy(bytes.data() + done, probe, static_cast<size_t>(n));
-      done += static_cast<size_t>(n);
-      continue;
-    }
+    if (done == bytes.size()) bytes.resize(std::min(done * 2, max_bytes) + 1);
     const ssize_t n = ::read(fd.get(), bytes.data() + done, bytes.size() - done);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail(name, "read", errno);
     if (n == 0) break;
-    done += static_cast<size_t>(n);
+    require_within(done += static_cast<size_t>(n));
   }
   bytes.resize(done);
   return bytes;

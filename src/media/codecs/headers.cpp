@@ -94,20 +94,20 @@ bool is_heif(const Bytes& file) {
   return false;
 }
 
-std::string format_of(const Bytes& file, const std::string& source) {
+Format format_of(const Bytes& file, const std::string& source) {
   using namespace std::string_view_literals;
   if (file.size() == 0) broken(source, "the file is empty");
-  if (file.starts("\xFF\xD8\xFF")) return "jpeg";
-  if (file.starts("\x89PNG\r\n\x1A\n")) return "png";
-  if (file.starts("RIFF") && file.starts("WEBP", 8)) return "webp";
-  if (file.starts("II*\0"sv) || file.starts("MM\0*"sv)) return "tiff";
-  if (file.starts("II+\0"sv) || file.starts("MM\0+"sv)) return "tiff";
-  if (file.starts("BM") && file.size() >= 26) return "bmp";
-  if (is_heif(file)) return "heic";
+  if (file.starts("\xFF\xD8\xFF")) return Format::jpeg;
+  if (file.starts("\x89PNG\r\n\x1A\n")) return Format::png;
+  if (file.starts("RIFF") && file.starts("WEBP", 8)) return Format::webp;
+  if (file.starts("II*\0"sv) || file.starts("MM\0*"sv)) return Format::tiff;
+  if (file.starts("II+\0"sv) || file.starts("MM\0+"sv)) return Format::tiff;
+  if (file.starts("BM") && file.size() >= 26) return Format::bmp;
+  if (is_heif(file)) return Format::heic;
   // Readers accept some bytes before a PDF's header.
   const Bytes front = file.part(0, 1024);
   const std::string_view text(reinterpret_cast<const char*>(front.data()), front.size());
-  if (text.find("%PDF-") != std::string_view::npos) return "pdf";
+  if (text.find("%PDF-") != std::string_view::npos) return Format::pdf;
   if (file.starts("GIF8")) {
     throw Error(ErrorCode::unsupported,
                 name_of(source) + ": GIF is not supported; convert it to PNG");
@@ -192,36 +192,36 @@ std::optional<uint64_t> tiff_tag(const Bytes& tiff, uint32_t tag) {
   return std::nullopt;
 }
 
-int orientation_of(const Bytes& file, const std::string& format) {
+int orientation_of(const Bytes& file, Format format) {
   int found = 1;
-  if (format == "jpeg") found = jpeg_orientation(file);
-  if (format == "png") found = png_orientation(file);
-  if (format == "webp") found = webp_orientation(file);
-  if (format == "tiff") found = static_cast<int>(tiff_tag(file, 274).value_or(1) & 0xFF);
+  if (format == Format::jpeg) found = jpeg_orientation(file);
+  if (format == Format::png) found = png_orientation(file);
+  if (format == Format::webp) found = webp_orientation(file);
+  if (format == Format::tiff) found = exif_orientation(file);
   return found >= 1 && found <= 8 ? found : 1;
+}
+
+const char* label_of(Format format) {
+  constexpr const char* kLabels[] = {"JPEG", "PNG", "WebP", "TIFF", "BMP", "HEIC", "PDF"};
+  return kLabels[static_cast<size_t>(format)];
 }
 
 Probe probe(const std::vector<uint8_t>& bytes, const std::string& source) {
   const Bytes file{std::span<const uint8_t>(bytes)};
-  Probe out;
-  out.format = format_of(file, source);
-  if (out.format == "pdf") return out;
-  if (out.format == "heic") return probe_heic(file, source);
   Size size;
-  if (out.format == "jpeg") size = jpeg_size(file);
-  if (out.format == "png" && file.starts("IHDR", 12)) size = {file.be32(16), file.be32(20)};
-  if (out.format == "webp") size = webp_size(file);
-  if (out.format == "tiff") size = tiff_size(file);
-  if (out.format == "bmp") size = bmp_size(file);
+  const Format format = format_of(file, source);
+  if (format == Format::pdf) return {format, 0, 0};
+  if (format == Format::heic) return probe_heic(file, source);
+  if (format == Format::jpeg) size = jpeg_size(file);
+  if (format == Format::png && file.starts("IHDR", 12)) size = {file.be32(16), file.be32(20)};
+  if (format == Format::webp) size = webp_size(file);
+  if (format == Format::tiff) size = tiff_size(file);
+  if (format == Format::bmp) size = bmp_size(file);
   const int64_t most = std::numeric_limits<int32_t>::max();
-  if (size.width < 1 || size.height < 1 || size.width > most || size.height > most) {
-    std::string upper = out.format;
-    std::transform(upper.begin(), upper.end(), upper.begin(), ::toupper);
-    broken(source, "broken " + upper + ": its header gives no size (truncated?)");
-  }
-  out.width = static_cast<int>(size.width);
-  out.height = static_cast<int>(size.height);
-  return out;
+  if (size.width < 1 || size.height < 1 || size.width > most || size.height > most)
+    broken(source,
+           std::string("broken ") + label_of(format) + ": its header gives no size (truncated?)");
+  return {format, static_cast<int>(size.width), static_cast<int>(size.height)};
 }
 
 }  // namespace arrcoc::media

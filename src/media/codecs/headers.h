@@ -15,10 +15,13 @@ std::optional<uint64_t> tiff_tag(const Bytes& tiff, uint32_t tag);
 
 // EXIF orientation 1..8 of the file; 1 where it says nothing legal. HEIC and PDF: always 1, their
 // decoders turn the picture themselves.
-int orientation_of(const Bytes& file, const std::string& format);
+int orientation_of(const Bytes& file, Format format);
 
 // libheif's view of the primary picture's stored size.
 Probe probe_heic(const Bytes& file, const std::string& source);
+
+// As people write it: "JPEG", "WebP".
+const char* label_of(Format format);
 
 // "receipt.jpg" or "picture", for the front of a message.
 std::string name_of(const std::string& source);

@@ -1,6 +1,6 @@
+#include "media/codecs/canvas.h"
 #include "media/codecs/codecs.h"
 #include "media/codecs/headers.h"
-#include "media/draw/canvas.h"
 
 #ifdef ARRCOC_HAVE_HEIF
 #include <libheif/heif.h>
@@ -14,22 +14,10 @@ namespace arrcoc::media {
 
 namespace {
 
-template <class T, void (*kFree)(T*)>
-struct Free {
-  void operator()(T* thing) const { kFree(thing); }
-};
-using Context = std::unique_ptr<heif_context, Free<heif_context, heif_context_free>>;
-using Options =
-    std::unique_ptr<heif_decoding_options, Free<heif_decoding_options, heif_decoding_options_free>>;
-
-struct FreeHandle {
-  void operator()(const heif_image_handle* handle) const { heif_image_handle_release(handle); }
-};
-struct FreeImage {
-  void operator()(const heif_image* image) const { heif_image_release(image); }
-};
-using Handle = std::unique_ptr<const heif_image_handle, FreeHandle>;
-using Image = std::unique_ptr<const heif_image, FreeImage>;
+using Context = std::unique_ptr<heif_context, decltype(&heif_context_free)>;
+using Handle = std::unique_ptr<const heif_image_handle, decltype(&heif_image_handle_release)>;
+using Image = std::unique_ptr<const heif_image, decltype(&heif_image_release)>;
+using Options = std::unique_ptr<heif_decoding_options, decltype(&heif_decoding_options_free)>;
 
 void require(const heif_error& error, const std::string& name) {
   if (error.code == heif_error_Ok) return;
@@ -41,32 +29,28 @@ void require(const heif_error& error, const std::string& name) {
                   reason.substr(0, reason.find('\n')));
 }
 
+// The primary picture; it lives no longer than the context.
 struct Opened {
-  Context context;
-  Handle primary;
-};
+  Context context{heif_context_alloc(), heif_context_free};
+  Handle primary{nullptr, heif_image_handle_release};
 
-Opened open(const Bytes& file, const std::string& name) {
-  Opened out;
-  out.context.reset(heif_context_alloc());
-  require(heif_context_read_from_memory_without_copy(out.context.get(), file.data(), file.size(),
-                                                     nullptr),
-          name);
-  heif_image_handle* handle = nullptr;
-  require(heif_context_get_primary_image_handle(out.context.get(), &handle), name);
-  out.primary.reset(handle);
-  return out;
-}
+  Opened(const Bytes& file, const std::string& name) {
+    require(heif_context_read_from_memory_without_copy(context.get(), file.data(), file.size(),
+                                                       nullptr),
+            name);
+    heif_image_handle* handle = nullptr;
+    require(heif_context_get_primary_image_handle(context.get(), &handle), name);
+    primary.reset(handle);
+  }
+};
 
 }  // namespace
 
 Probe probe_heic(const Bytes& file, const std::string& source) {
   const std::string name = name_of(source);
-  const Opened heic = open(file, name);
-  Probe out;
-  out.format = "heic";
-  out.width = heif_image_handle_get_ispe_width(heic.primary.get());
-  out.height = heif_image_handle_get_ispe_height(heic.primary.get());
+  const Opened heic(file, name);
+  const Probe out{Format::heic, heif_image_handle_get_ispe_width(heic.primary.get()),
+                  heif_image_handle_get_ispe_height(heic.primary.get())};
   if (out.width < 1 || out.height < 1) {
     throw Error(ErrorCode::bad_image, name + ": broken HEIC: its header gives no size");
   }
@@ -74,35 +58,34 @@ Probe probe_heic(const Bytes& file, const std::string& source) {
 }
 
 at::Tensor decode_heic(const Job& job) {
-  const Opened heic = open(job.bytes, job.name);
+  const Opened heic(job.bytes, job.name);
   const heif_image_handle* primary = heic.primary.get();
   require_within(heif_image_handle_get_width(primary), heif_image_handle_get_height(primary),
                  job.name, job.options);
   const bool alpha = heif_image_handle_has_alpha_channel(primary) != 0;
-  Options options(heif_decoding_options_alloc());
+  const Options options(heif_decoding_options_alloc(), heif_decoding_options_free);
   options->convert_hdr_to_8bit = 1;
   heif_image* decoded = nullptr;
   require(heif_decode_image(primary, &decoded, heif_colorspace_RGB,
                             alpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB,
                             options.get()),
           job.name);
-  const Image image(decoded);
+  const Image image(decoded, heif_image_release);
   const int width = heif_image_get_width(image.get(), heif_channel_interleaved);
   const int height = heif_image_get_height(image.get(), heif_channel_interleaved);
   int stride = 0;
   const uint8_t* data =
       heif_image_get_plane_readonly(image.get(), heif_channel_interleaved, &stride);
-  if (data == nullptr || width < 1 || height < 1) job.broken("HEIC", "no pixels");
+  if (data == nullptr || width < 1 || height < 1) job.broken("no pixels");
   require_within(width, height, job.name, job.options);
 
   Canvas canvas(width, height, 1);  // libheif has turned the picture already
   const Alpha kind = heif_image_handle_is_premultiplied_alpha(primary) != 0 ? Alpha::premultiplied
                                                                             : Alpha::straight;
-  for (int y = 0; y < height; y += Canvas::kStrip) {
-    const int rows = std::min(Canvas::kStrip, height - y);
-    auto* from = const_cast<uint8_t*>(data) + static_cast<size_t>(stride) * y;
-    canvas.put(y, cv::Mat(rows, width, alpha ? CV_8UC4 : CV_8UC3, from, stride), kind);
-  }
+  canvas.put_all(0,
+                 cv::Mat(height, width, alpha ? CV_8UC4 : CV_8UC3, const_cast<uint8_t*>(data),
+                         static_cast<size_t>(stride)),
+                 kind);
   return canvas.take();
 }
 
@@ -114,7 +97,7 @@ Probe probe_heic(const Bytes&, const std::string& source) {
 }
 
 at::Tensor decode_heic(const Job& job) {
-  throw Error(ErrorCode::unsupported, job.name + ": this build has no HEIC support (libheif)");
+  job.unsupported("this build has no HEIC support (libheif)");
 }
 
 #endif

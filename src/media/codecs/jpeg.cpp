@@ -8,8 +8,8 @@
 
 #include <jerror.h>  // its numbers depend on what jpeglib.h has set
 
+#include "media/codecs/canvas.h"
 #include "media/codecs/codecs.h"
-#include "media/draw/canvas.h"
 
 namespace arrcoc::media {
 
@@ -62,7 +62,7 @@ class Decoder {
     failure_.base.error_exit = fail;
     failure_.base.emit_message = on_message;
     failure_.base.output_message = [](j_common_ptr) {};
-    guarded([&] { jpeg_create_decompress(&info_); });
+    guarded(job_, failure_, [&] { jpeg_create_decompress(&info_); });
     failure_.progress.progress_monitor = on_progress;
     info_.progress = &failure_.progress;
   }
@@ -70,40 +70,28 @@ class Decoder {
   Decoder(const Decoder&) = delete;
 
   at::Tensor run() {
-    guarded([&] {
+    guarded(job_, failure_, [&] {
       jpeg_mem_src(&info_, job_.bytes.data(), job_.bytes.size());
       jpeg_read_header(&info_, TRUE);
     });
-    job_.require_size("JPEG", info_.image_width, info_.image_height);
+    job_.require_size(info_.image_width, info_.image_height);
     choose_colours();
-    guarded([&] { jpeg_start_decompress(&info_); });
+    guarded(job_, failure_, [&] { jpeg_start_decompress(&info_); });
 
     Canvas canvas(job_.header.width, job_.header.height, job_.orientation);
-    cv::Mat strip(Canvas::kStrip, job_.header.width, CV_8UC(info_.output_components));
-    cv::Mat rgb;
-    for (int y = 0; y < job_.header.height; y += Canvas::kStrip) {
-      const int rows = std::min(Canvas::kStrip, job_.header.height - y);
-      cv::Mat part = strip.rowRange(0, rows);
-      guarded([&] { read_rows(part.data, part.step, rows); });
-      if (info_.out_color_space == JCS_CMYK) {
-        from_cmyk(part, rgb);
-        canvas.put(y, rgb);
-      } else {
-        canvas.put(y, part);
-      }
-    }
-    guarded([&] { jpeg_finish_decompress(&info_); });
+    const bool cmyk = info_.out_color_space == JCS_CMYK;
+    cv::Mat inks;
+    canvas.fill(CV_8UC(cmyk ? 3 : info_.output_components), [&](int, cv::Mat& strip) {
+      if (cmyk) inks.create(strip.size(), CV_8UC4);
+      const cv::Mat& rows = cmyk ? inks : strip;
+      guarded(job_, failure_, [&] { read_rows(rows.data, rows.step, rows.rows); });
+      if (cmyk) from_cmyk(inks, strip);
+    });
+    guarded(job_, failure_, [&] { jpeg_finish_decompress(&info_); });
     return canvas.take();
   }
 
  private:
-  // `call` may only call libjpeg: a longjmp skips no destructor then.
-  template <class Call>
-  void guarded(Call call) {
-    if (setjmp(failure_.jump) != 0) job_.broken("JPEG", failure_.message);
-    call();
-  }
-
   void read_rows(uint8_t* data, size_t stride, int rows) {
     int done = 0;
     while (done < rows) {
@@ -114,26 +102,15 @@ class Decoder {
   }
 
   void choose_colours() {
-    switch (info_.num_components) {
-      case 1:
-        info_.out_color_space = JCS_GRAYSCALE;
-        break;
-      case 3:
-        info_.out_color_space = JCS_RGB;
-        break;
-      case 4:
-        info_.out_color_space = JCS_CMYK;
-        break;  // YCCK becomes CMYK
-      default:
-        throw Error(ErrorCode::unsupported, job_.name + ": a JPEG of " +
-                                                std::to_string(info_.num_components) +
-                                                " colour components is not supported");
-    }
+    const int n = info_.num_components;
+    if (n != 1 && n != 3 && n != 4)
+      job_.unsupported("a JPEG of " + std::to_string(n) + " colour components is not supported");
+    // YCCK becomes CMYK.
+    info_.out_color_space = n == 1 ? JCS_GRAYSCALE : n == 3 ? JCS_RGB : JCS_CMYK;
   }
 
   // R = 255 (1-C)(1-K). Files of Adobe programs store inks inverted: 255 is no ink.
   void from_cmyk(const cv::Mat& cmyk, cv::Mat& rgb) const {
-    rgb.create(cmyk.size(), CV_8UC3);
     const int flip = info_.saw_Adobe_marker ? 0 : 255;
     for (int y = 0; y < cmyk.rows; ++y) {
       const uint8_t* in = cmyk.ptr(y);

@@ -1,8 +1,8 @@
 #include <climits>
 #include <cmath>
 
+#include "media/codecs/canvas.h"
 #include "media/codecs/codecs.h"
-#include "media/draw/canvas.h"
 
 #ifdef ARRCOC_HAVE_POPPLER
 #include <poppler-document.h>
@@ -32,21 +32,19 @@ at::Tensor decode_pdf(const Job& job) {
   }
   std::unique_ptr<poppler::document> document(poppler::document::load_from_raw_data(
       reinterpret_cast<const char*>(job.bytes.data()), static_cast<int>(job.bytes.size())));
-  if (!document) job.broken("PDF", "it cannot be opened");
-  if (document->is_locked()) {
-    throw Error(ErrorCode::unsupported, job.name + ": the PDF needs a password");
-  }
+  if (!document) job.broken("it cannot be opened");
+  if (document->is_locked()) job.unsupported("the PDF needs a password");
   if (job.options.page < 1 || job.options.page > document->pages()) {
     throw Error(ErrorCode::not_found, job.name + ": there is no page " +
                                           std::to_string(job.options.page) + "; pages: 1 to " +
                                           std::to_string(document->pages()));
   }
   std::unique_ptr<poppler::page> page(document->create_page(job.options.page - 1));
-  if (!page) job.broken("PDF", "page " + std::to_string(job.options.page) + " cannot be read");
+  if (!page) job.broken("page " + std::to_string(job.options.page) + " cannot be read");
   const poppler::rectf box = page->page_rect();
   const double width = std::ceil(box.width() * dpi / 72);
   const double height = std::ceil(box.height() * dpi / 72);
-  if (!(width >= 1 && height >= 1)) job.broken("PDF", "the page has no area");
+  if (!(width >= 1 && height >= 1)) job.broken("the page has no area");
   require_within(width, height, job.name, job.options);
 
   poppler::page_renderer renderer;
@@ -55,21 +53,20 @@ at::Tensor decode_pdf(const Job& job) {
                             poppler::page_renderer::text_antialiasing);
   poppler::image image = renderer.render_page(page.get(), dpi, dpi);
   if (!image.is_valid() || image.width() < 1 || image.height() < 1) {
-    job.broken("PDF", "page " + std::to_string(job.options.page) + " cannot be rendered");
+    job.broken("page " + std::to_string(job.options.page) + " cannot be rendered");
   }
   Canvas canvas(image.width(), image.height(), 1);
-  const size_t stride = image.bytes_per_row();
-  for (int y = 0; y < image.height(); y += Canvas::kStrip) {
-    const int rows = std::min(Canvas::kStrip, image.height() - y);
-    canvas.put(y, cv::Mat(rows, image.width(), CV_8UC3, image.data() + stride * y, stride));
-  }
+  canvas.put_all(0,
+                 cv::Mat(image.height(), image.width(), CV_8UC3, image.data(),
+                         static_cast<size_t>(image.bytes_per_row())),
+                 Alpha::straight);
   return canvas.take();
 }
 
 #else
 
 at::Tensor decode_pdf(const Job& job) {
-  throw Error(ErrorCode::unsupported, job.name + ": this build has no PDF support (poppler)");
+  job.unsupported("this build has no PDF support (poppler)");
 }
 
 #endif

@@ -5,8 +5,8 @@
 
 #include <png.h>
 
+#include "media/codecs/canvas.h"
 #include "media/codecs/codecs.h"
-#include "media/draw/canvas.h"
 
 namespace arrcoc::media {
 
@@ -30,7 +30,7 @@ class Reader {
   explicit Reader(const Job& job) : job_(job) {
     png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &failure_, on_error, on_warning);
     if (png_ == nullptr) throw Error(ErrorCode::io, "libpng could not be started");
-    guarded([&] {
+    guarded(job_, failure_, [&] {
       info_ = png_create_info_struct(png_);
       png_set_read_fn(png_, this, [](png_structp png, png_bytep out, size_t count) {
         auto* self = static_cast<Reader*>(png_get_io_ptr(png));
@@ -47,7 +47,7 @@ class Reader {
     const int w = job_.header.width;
     const int h = job_.header.height;
     int passes = 1;
-    guarded([&] {
+    guarded(job_, failure_, [&] {
       png_set_user_limits(png_, 0x7FFFFFFF, 0x7FFFFFFF);  // the pixel limit was checked before
       png_read_info(png_, info_);
       png_set_expand(png_);    // palette, fewer than 8 bits, transparent colour
@@ -55,47 +55,29 @@ class Reader {
       passes = png_set_interlace_handling(png_);
       png_read_update_info(png_, info_);
     });
-    job_.require_size("PNG", png_get_image_width(png_, info_), png_get_image_height(png_, info_));
+    job_.require_size(png_get_image_width(png_, info_), png_get_image_height(png_, info_));
     const int type = CV_8UC(png_get_channels(png_, info_));
     const size_t stride = static_cast<size_t>(w) * CV_ELEM_SIZE(type);
-    if (png_get_rowbytes(png_, info_) != stride) job_.broken("PNG", "unexpected row size");
+    if (png_get_rowbytes(png_, info_) != stride) job_.broken("unexpected row size");
 
     Canvas canvas(w, h, job_.orientation);
     if (passes == 1) {
-      cv::Mat strip(Canvas::kStrip, w, type);
-      for (int y = 0; y < h; y += Canvas::kStrip) {
-        const int rows = std::min(Canvas::kStrip, h - y);
-        guarded([&] { read_rows(strip.data, stride, rows); });
-        canvas.put(y, strip.rowRange(0, rows));
-        release();
-      }
+      canvas.fill(type, [&](int, cv::Mat& strip) {
+        guarded(job_, failure_, [&] { read_rows(strip.data, stride, strip.rows); });
+        consumed_.up_to(at_);  // libpng keeps its own copy of what it still needs
+      });
     } else {  // interlaced: every pass touches the whole picture
       Scratch scratch(stride * h);
       for (int pass = 0; pass < passes; ++pass) {
-        guarded([&] { read_rows(scratch.data(), stride, h); });
+        guarded(job_, failure_, [&] { read_rows(scratch.data(), stride, h); });
       }
-      put_all(canvas, scratch, w, h, type, Alpha::straight);
+      canvas.put_all(0, cv::Mat(h, w, type, scratch.data()), Alpha::straight, &scratch);
     }
-    guarded([&] { png_read_end(png_, nullptr); });
+    guarded(job_, failure_, [&] { png_read_end(png_, nullptr); });
     return canvas.take();
   }
 
  private:
-  // `call` may only call libpng: a longjmp skips no destructor then.
-  template <class Call>
-  void guarded(Call call) {
-    if (setjmp(failure_.jump) != 0) job_.broken("PNG", failure_.message);
-    call();
-  }
-
-  // libpng reads from front to end and keeps its own copy of what it still needs.
-  void release() {
-    constexpr size_t kPiece = size_t{8} << 20;
-    if (at_ < released_ + kPiece) return;
-    job_.consumed(released_, at_);
-    released_ = at_;
-  }
-
   void read_rows(uint8_t* data, size_t stride, int rows) {
     for (int i = 0; i < rows; ++i) png_read_row(png_, data + stride * i, nullptr);
   }
@@ -104,7 +86,8 @@ class Reader {
   Failure failure_{};
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
-  size_t at_ = 0, released_ = 0;
+  size_t at_ = 0;
+  Consumed consumed_{job_};
 };
 
 class Writer {
@@ -121,42 +104,39 @@ class Writer {
     const int w = static_cast<int>(rgb.size(2));
     const uint8_t* data = rgb.data_ptr<uint8_t>();
     std::vector<uint8_t> row(static_cast<size_t>(w) * 3);
-    guarded([&] {
-      info_ = png_create_info_struct(png_);
-      png_set_write_fn(
-          png_, &out_,
-          [](png_structp png, png_bytep bytes, size_t count) {
-            auto* out = static_cast<std::vector<uint8_t>*>(png_get_io_ptr(png));
-            out->insert(out->end(), bytes, bytes + count);
-          },
-          [](png_structp) {});
-      png_set_user_limits(png_, 0x7FFFFFFF, 0x7FFFFFFF);
-      png_set_IHDR(png_, info_, w, h, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
-                   PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-      // Fixed level and filters: the bytes depend on the pixels alone.
-      png_set_compression_level(png_, 4);
-      png_set_filter(png_, PNG_FILTER_TYPE_BASE, PNG_FILTER_SUB | PNG_FILTER_UP | PNG_FILTER_PAETH);
-      png_write_info(png_, info_);
-      const size_t plane = static_cast<size_t>(w) * h;
-      for (int y = 0; y < h; ++y) {
-        const uint8_t* in = data + static_cast<size_t>(w) * y;
-        for (int x = 0; x < w; ++x) {
-          for (int c = 0; c < 3; ++c) row[static_cast<size_t>(x) * 3 + c] = in[plane * c + x];
-        }
-        png_write_row(png_, row.data());
-      }
-      png_write_end(png_, info_);
-    });
+    if (setjmp(failure_.jump) != 0)
+      throw Error(ErrorCode::io, std::string("PNG could not be written: ") + failure_.message);
+    write(data, w, h, row);
     return std::move(out_);
   }
 
  private:
-  template <class Call>
-  void guarded(Call call) {
-    if (setjmp(failure_.jump) != 0) {
-      throw Error(ErrorCode::io, std::string("PNG could not be written: ") + failure_.message);
+  // Calls libpng alone: a longjmp skips no destructor.
+  void write(const uint8_t* data, int w, int h, std::vector<uint8_t>& row) {
+    info_ = png_create_info_struct(png_);
+    png_set_write_fn(
+        png_, &out_,
+        [](png_structp png, png_bytep bytes, size_t count) {
+          auto* out = static_cast<std::vector<uint8_t>*>(png_get_io_ptr(png));
+          out->insert(out->end(), bytes, bytes + count);
+        },
+        [](png_structp) {});
+    png_set_user_limits(png_, 0x7FFFFFFF, 0x7FFFFFFF);
+    png_set_IHDR(png_, info_, w, h, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    // Fixed level and filters: the bytes depend on the pixels alone.
+    png_set_compression_level(png_, 4);
+    png_set_filter(png_, PNG_FILTER_TYPE_BASE, PNG_FILTER_SUB | PNG_FILTER_UP | PNG_FILTER_PAETH);
+    png_write_info(png_, info_);
+    const size_t plane = static_cast<size_t>(w) * h;
+    for (int y = 0; y < h; ++y) {
+      const uint8_t* in = data + static_cast<size_t>(w) * y;
+      for (int x = 0; x < w; ++x) {
+        for (int c = 0; c < 3; ++c) row[static_cast<size_t>(x) * 3 + c] = in[plane * c + x];
+      }
+      png_write_row(png_, row.data());
     }
-    call();
+    png_write_end(png_, info_);
   }
 
   Failure failure_{};

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <memory>
 
+#include "media/codecs/canvas.h"
 #include "media/codecs/codecs.h"
-#include "media/draw/canvas.h"
 
 namespace arrcoc::media {
 
@@ -89,7 +89,7 @@ int rows_at_once(TIFF* tiff, int height) {
 // done.)
 class ReadStrips {
  public:
-  ReadStrips(TIFF* tiff, const Job& job) : tiff_(tiff), job_(job) {
+  ReadStrips(TIFF* tiff, const Job& job) : tiff_(tiff), consumed_(job) {
     const uint32_t count = TIFFIsTiled(tiff) ? TIFFNumberOfTiles(tiff) : TIFFNumberOfStrips(tiff);
     uint16_t planes = PLANARCONFIG_CONTIG;
     TIFFGetFieldDefaulted(tiff, TIFFTAG_PLANARCONFIG, &planes);
@@ -105,18 +105,13 @@ class ReadStrips {
     if (!in_order_) return;
     const uint32_t next =
         TIFFIsTiled(tiff_) ? TIFFComputeTile(tiff_, 0, y, 0, 0) : TIFFComputeStrip(tiff_, y, 0);
-    const uint64_t offset = TIFFGetStrileOffset(tiff_, next);
-    if (offset < released_ + kPiece) return;
-    job_.consumed(released_, offset);
-    released_ = offset;
+    consumed_.up_to(TIFFGetStrileOffset(tiff_, next));
   }
 
  private:
-  static constexpr uint64_t kPiece = uint64_t{8} << 20;
   TIFF* tiff_;
-  const Job& job_;
   bool in_order_ = false;
-  uint64_t released_ = 0;
+  Consumed consumed_;
 };
 
 }  // namespace
@@ -124,17 +119,17 @@ class ReadStrips {
 at::Tensor decode_tiff(const Job& job) {
   Source source{job.bytes};
   const Handle tiff = open(source, job);
-  if (!tiff) job.broken("TIFF", source.complaint);
+  if (!tiff) job.broken(source.complaint);
   uint32_t width = 0;
   uint32_t height = 0;
   TIFFGetField(tiff.get(), TIFFTAG_IMAGEWIDTH, &width);
   TIFFGetField(tiff.get(), TIFFTAG_IMAGELENGTH, &height);
-  job.require_size("TIFF", width, height);
+  job.require_size(width, height);
 
   char reason[1024] = "";
   TIFFRGBAImage image;
   if (!TIFFRGBAImageOK(tiff.get(), reason) || !TIFFRGBAImageBegin(&image, tiff.get(), 1, reason)) {
-    throw Error(ErrorCode::unsupported, job.name + ": unsupported TIFF: " + reason);
+    job.unsupported(std::string("unsupported TIFF: ") + reason);
   }
   std::unique_ptr<TIFFRGBAImage, decltype(&TIFFRGBAImageEnd)> end(&image, TIFFRGBAImageEnd);
   // Rows as stored: the canvas turns them.
@@ -150,14 +145,10 @@ at::Tensor decode_tiff(const Job& job) {
     read.up_to_row(y);
     image.row_offset = y;
     if (!TIFFRGBAImageGet(&image, reinterpret_cast<uint32_t*>(scratch.data()), width, count)) {
-      job.broken("TIFF", source.complaint[0] != 0 ? source.complaint : "damaged or truncated data");
+      job.broken(source.complaint[0] != 0 ? source.complaint : "damaged or truncated data");
     }
-    for (int from = 0; from < count; from += Canvas::kStrip) {
-      const int part = std::min(Canvas::kStrip, count - from);
-      canvas.put(y + from, cv::Mat(part, width, CV_8UC4, scratch.data() + stride * from),
-                 alpha_of(image));
-      if (rows == job.header.height) scratch.release_before(stride * (from + part));
-    }
+    canvas.put_all(y, cv::Mat(count, job.header.width, CV_8UC4, scratch.data()), alpha_of(image),
+                   rows == job.header.height ? &scratch : nullptr);
   }
   return canvas.take();
 }

@@ -1,19 +1,17 @@
 #include <webp/decode.h>
 
+#include "media/codecs/canvas.h"
 #include "media/codecs/codecs.h"
-#include "media/draw/canvas.h"
 
 namespace arrcoc::media {
 
 at::Tensor decode_webp(const Job& job) {
   WebPBitstreamFeatures features;
   const VP8StatusCode status = WebPGetFeatures(job.bytes.data(), job.bytes.size(), &features);
-  if (status != VP8_STATUS_OK) job.broken("WebP", "bad header");
-  if (features.has_animation) {
-    throw Error(ErrorCode::unsupported,
-                job.name + ": animated WebP is not supported; extract one frame first");
-  }
-  job.require_size("WebP", features.width, features.height);
+  if (status != VP8_STATUS_OK) job.broken("bad header");
+  if (features.has_animation)
+    job.unsupported("animated WebP is not supported; extract one frame first");
+  job.require_size(features.width, features.height);
   const int channels = features.has_alpha ? 4 : 3;
   const size_t stride = static_cast<size_t>(features.width) * channels;
   const size_t bytes = stride * features.height;
@@ -21,10 +19,11 @@ at::Tensor decode_webp(const Job& job) {
   const auto into = features.has_alpha ? WebPDecodeRGBAInto : WebPDecodeRGBInto;
   if (into(job.bytes.data(), job.bytes.size(), scratch.data(), bytes, static_cast<int>(stride)) ==
       nullptr) {
-    job.broken("WebP", "damaged or truncated data");
+    job.broken("damaged or truncated data");
   }
   Canvas canvas(features.width, features.height, job.orientation);
-  put_all(canvas, scratch, features.width, features.height, CV_8UC(channels), Alpha::straight);
+  canvas.put_all(0, cv::Mat(features.height, features.width, CV_8UC(channels), scratch.data()),
+                 Alpha::straight, &scratch);
   return canvas.take();
 }
 

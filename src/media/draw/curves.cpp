@@ -7,14 +7,14 @@
 #include <opencv2/imgproc.hpp>
 
 #include "arrcoc/error.h"
-#include "media/draw/canvas.h"
+#include "media/draw/paint.h"
+#include "media/mats.h"
 
 namespace arrcoc::media {
 namespace {
 
 constexpr int kLeft = 64, kRight = 170, kTop = 30, kBottom = 34;
-constexpr double kLetters = 0.42;
-const cv::Scalar kInk(40, 40, 40), kGrid(225, 225, 225);
+const cv::Scalar kDark(40, 40, 40), kGrid(225, 225, 225);
 
 // Colours that stay apart for colour-blind eyes (Okabe and Ito).
 const cv::Scalar kColours[] = {{0, 114, 178}, {213, 94, 0},   {0, 158, 115},  {204, 121, 167},
@@ -35,10 +35,6 @@ bool drawable(const std::pair<double, double>& p) {
   return std::isfinite(p.first) && std::isfinite(p.second);
 }
 
-void write(cv::Mat& sheet, const std::string& text, int x, int y, const cv::Scalar& colour) {
-  cv::putText(sheet, text, {x, y}, cv::FONT_HERSHEY_SIMPLEX, kLetters, colour, 1, cv::LINE_AA);
-}
-
 std::string number(double v) {
   char text[32];
   std::snprintf(text, sizeof text, "%.4g", v);
@@ -50,22 +46,22 @@ void draw_panel(cv::Mat sheet, const CurvePanel& panel, const Range& x, const st
   for (const Curve& curve : panel.curves)
     for (const auto& p : curve.points)
       if (drawable(p)) y.take(p.second);
-  write(sheet, panel.title, kLeft, 20, kInk);
+  write(sheet, panel.title, {kLeft, 20}, kDark);
   const cv::Rect area(kLeft, kTop, sheet.cols - kLeft - kRight, sheet.rows - kTop - kBottom);
   if (y.empty()) {
-    write(sheet, "no values", area.x, area.y + area.height / 2, kInk);
+    write(sheet, "no values", {area.x, area.y + area.height / 2}, kDark);
     return;
   }
   for (int i = 0; i <= 4; ++i) {
     const int row = area.y + area.height - area.height * i / 4;
     cv::line(sheet, {area.x, row}, {area.x + area.width, row}, kGrid);
-    write(sheet, number(y.low + (y.high - y.low) * i / 4), 6, row + 4, kInk);
+    write(sheet, number(y.low + (y.high - y.low) * i / 4), {6, row + 4}, kDark);
     const int col = area.x + area.width * i / 4;
-    write(sheet, number(x.low + (x.high - x.low) * i / 4), col - 10, area.y + area.height + 16,
-          kInk);
+    write(sheet, number(x.low + (x.high - x.low) * i / 4), {col - 10, area.y + area.height + 16},
+          kDark);
   }
-  write(sheet, axis, area.x + area.width + 12, area.y + area.height + 16, kInk);
-  cv::rectangle(sheet, area, kInk);
+  write(sheet, axis, {area.x + area.width + 12, area.y + area.height + 16}, kDark);
+  cv::rectangle(sheet, area, kDark);
   int colour = 0, line = 0;
   for (const Curve& curve : panel.curves) {
     std::vector<cv::Point> path;
@@ -81,7 +77,7 @@ void draw_panel(cv::Mat sheet, const CurvePanel& panel, const Range& x, const st
     const int row = area.y + 14 + 18 * line++;
     cv::line(sheet, {area.x + area.width + 10, row - 4}, {area.x + area.width + 26, row - 4}, ink,
              2);
-    write(sheet, curve.name, area.x + area.width + 32, row, kInk);
+    write(sheet, curve.name, {area.x + area.width + 32, row}, kDark);
   }
 }
 

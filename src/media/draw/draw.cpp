@@ -5,8 +5,8 @@
 #include <map>
 #include <opencv2/imgproc.hpp>
 
-#include "media/draw/canvas.h"
 #include "media/draw/paint.h"
+#include "media/mats.h"
 
 namespace arrcoc::media {
 
@@ -20,19 +20,11 @@ struct Patch {
   double density = 0;
 };
 
-Box box_of(const Geometry& geometry, const Leaf& leaf) {
-  const auto side = static_cast<float>(Geometry::side(leaf.level));
-  const float x = side * static_cast<float>(leaf.col);
-  const float y = side * static_cast<float>(leaf.row);
-  return {x, y, std::min(x + side, static_cast<float>(geometry.width)),
-          std::min(y + side, static_cast<float>(geometry.height))};
-}
-
 std::vector<Patch> patches_of(const Allocation& allocation) {
   std::vector<Patch> out;
   for (const Leaf& leaf : allocation.leaves) {
     const auto side = static_cast<double>(Geometry::side(leaf.level));
-    out.push_back({box_of(allocation.geometry, leaf), 1 / (side * side)});
+    out.push_back({allocating::box_of(allocation.geometry, leaf), 1 / (side * side)});
   }
   for (const Crop& crop : allocation.crops) {
     if (crop.box.area() > 0) out.push_back({crop.box, crop.tokens / crop.box.area()});
@@ -40,14 +32,8 @@ std::vector<Patch> patches_of(const Allocation& allocation) {
   return out;
 }
 
-int tokens_of(const Allocation& allocation) {
-  int out = static_cast<int>(allocation.leaves.size());
-  for (const Crop& crop : allocation.crops) out += crop.tokens;
-  return out;
-}
-
 std::string count(const Allocation& allocation) {
-  return std::to_string(tokens_of(allocation)) + " of " + std::to_string(allocation.budget.tokens) +
+  return std::to_string(allocation.tokens()) + " of " + std::to_string(allocation.budget.tokens) +
          " tokens";
 }
 
@@ -101,23 +87,24 @@ void heat(cv::Mat& picture, const cv::Mat& strength) {
     for (int x = 0; x < picture.cols; ++x) {
       const double t = strength.at<float>(y, x);
       if (t < 0) continue;  // nothing here
-      const cv::Vec3b colour = colour_of(t);
-      const double opacity = 0.45 + 0.2 * t;
-      auto& pixel = picture.at<cv::Vec3b>(y, x);
-      for (int c = 0; c < 3; ++c) {
-        pixel[c] = cv::saturate_cast<uint8_t>(pixel[c] + (colour[c] - pixel[c]) * opacity);
-      }
+      mix(picture.at<cv::Vec3b>(y, x), colour_of(t), 0.45 + 0.2 * t);
     }
   }
+}
+
+// The faded picture as the ground for colours.
+Sheet faded(const Picture& picture, const DrawOptions& options, double contrast) {
+  Sheet sheet(picture.width(), picture.height(), options);
+  sheet.show(picture.rgb);
+  sheet.fade(contrast);
+  return sheet;
 }
 
 }  // namespace
 
 at::Tensor draw_homunculus(const Picture& picture, const Allocation& allocation,
                            const DrawOptions& options) {
-  Sheet sheet(picture.width(), picture.height(), options);
-  sheet.show(picture.rgb);
-  sheet.fade(0.62);
+  Sheet sheet = faded(picture, options, 0.62);
   sheet.cover(allocation.geometry.width, allocation.geometry.height);
   const std::vector<Patch> patches = patches_of(allocation);
   const Scale scale(patches);
@@ -144,9 +131,7 @@ at::Tensor draw_homunculus(const Picture& picture, const Allocation& allocation,
 
 at::Tensor draw_relevance(const Picture& picture, const Relevance& relevance,
                           const DrawOptions& options) {
-  Sheet sheet(picture.width(), picture.height(), options);
-  sheet.show(picture.rgb);
-  sheet.fade(0.62);
+  Sheet sheet = faded(picture, options, 0.62);
   const Map& map = relevance.map;
   if (!map.empty()) {
     // Bilinear between the middles of the cells, in source pixels: cells may reach past the edge.
@@ -179,9 +164,7 @@ at::Tensor draw_relevance(const Picture& picture, const Relevance& relevance,
 
 at::Tensor draw_quadtree(const Picture& picture, const Allocation& allocation,
                          const DrawOptions& options) {
-  Sheet sheet(picture.width(), picture.height(), options);
-  sheet.show(picture.rgb);
-  sheet.fade(0.7);
+  Sheet sheet = faded(picture, options, 0.7);
   sheet.cover(allocation.geometry.width, allocation.geometry.height);
   std::map<int, int> levels;  // level -> leaves
   for (const Leaf& leaf : allocation.leaves) ++levels[leaf.level];
@@ -196,7 +179,7 @@ at::Tensor draw_quadtree(const Picture& picture, const Allocation& allocation,
   for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
     for (const Leaf& leaf : allocation.leaves) {
       if (leaf.level != level->first) continue;
-      const cv::Rect r = sheet.place(box_of(allocation.geometry, leaf));
+      const cv::Rect r = sheet.place(allocating::box_of(allocation.geometry, leaf));
       if (std::min(r.width, r.height) >= 3) sheet.outline(r, colour(leaf.level), 0.85);
     }
   }
@@ -269,13 +252,13 @@ at::Tensor draw_seen(const Pyramid& pyramid, const Allocation& allocation,
                      const DrawOptions& options) {
   const Picture& picture = pyramid.picture();
   Sheet sheet(picture.width(), picture.height(), options);
-  sheet.picture() = cv::Scalar(24, 26, 31);  // what no token covers is not seen
+  sheet.picture() = kPaper;  // what no token covers is not seen
   std::map<int, std::vector<const Leaf*>, std::greater<>> by_level;  // coarse first
   for (const Leaf& leaf : allocation.leaves) by_level[leaf.level].push_back(&leaf);
   for (const auto& [level, leaves] : by_level) {
     const cv::Mat whole = level_on(sheet, sheet.picture().size(), pyramid, level);
     for (const Leaf* leaf : leaves) {
-      const cv::Rect r = sheet.place(box_of(allocation.geometry, *leaf));
+      const cv::Rect r = sheet.place(allocating::box_of(allocation.geometry, *leaf));
       whole(r).copyTo(sheet.picture()(r));
     }
   }
@@ -285,7 +268,7 @@ at::Tensor draw_seen(const Pyramid& pyramid, const Allocation& allocation,
   const int64_t native = allocation.geometry.native_tokens();
   char text[64];
   std::snprintf(text, sizeof text, "%.1f %% of %lld native patches",
-                100.0 * tokens_of(allocation) / static_cast<double>(std::max<int64_t>(1, native)),
+                100.0 * allocation.tokens() / static_cast<double>(std::max<int64_t>(1, native)),
                 static_cast<long long>(native));
   std::string sides = "leaves by side in pixels  ";
   for (auto level = by_level.rbegin(); level != by_level.rend(); ++level) {
@@ -295,6 +278,33 @@ at::Tensor draw_seen(const Pyramid& pyramid, const Allocation& allocation,
   if (by_level.empty()) sides = std::to_string(allocation.crops.size()) + " views";
   sheet.legend_line(count(allocation), text, sides);
   return sheet.finish();
+}
+
+at::Tensor draw_passes(const Picture& canvas, const PictureAnswer& answer, int longest) {
+  constexpr int kTitle = 24, kGap = 8;
+  std::vector<cv::Mat> tiles;
+  int width = 0, height = 0;
+  DrawOptions options;
+  options.longest = longest;
+  for (const Pass& pass : answer.passes) {
+    tiles.push_back(interleaved(draw_homunculus(canvas, pass.allocation, options)));
+    width += tiles.back().cols + (tiles.size() > 1 ? kGap : 0);
+    height = std::max(height, tiles.back().rows);
+  }
+  cv::Mat sheet(height + kTitle, width, CV_8UC3, kPaper);
+  int x = 0;
+  for (size_t i = 0; i < tiles.size(); ++i) {
+    const Pass& pass = answer.passes[i];
+    char title[160];
+    std::snprintf(title, sizeof title, "%zu%s %s: %.40s  sure %.2f, %lld tokens", i + 1,
+                  i == answer.best ? "*" : "", to_string(pass.manner), pass.reply.text.c_str(),
+                  pass.confidence, static_cast<long long>(pass.tokens));
+    cv::Mat part = sheet(cv::Rect(x, 0, tiles[i].cols, sheet.rows));
+    write(part, title, {6, 16}, kInk);
+    tiles[i].copyTo(part(cv::Rect(0, kTitle, tiles[i].cols, tiles[i].rows)));
+    x += tiles[i].cols + kGap;
+  }
+  return planar(sheet);
 }
 
 }  // namespace arrcoc::media

@@ -6,7 +6,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "arrcoc/error.h"
-#include "media/draw/canvas.h"
+#include "media/mats.h"
 
 namespace arrcoc::media {
 
@@ -20,8 +20,6 @@ constexpr int kMargin = 12;
 constexpr double kLift = 34;  // of faded blacks: colours laid over black would be lost
 constexpr double kFontScale = 0.42;
 constexpr int kFont = cv::FONT_HERSHEY_SIMPLEX;
-const cv::Scalar kPaper(24, 26, 31);
-const cv::Scalar kInk(226, 228, 232);
 const cv::Scalar kPaleInk(160, 164, 172);
 
 int text_width(const std::string& text) {
@@ -29,11 +27,20 @@ int text_width(const std::string& text) {
   return cv::getTextSize(text, kFont, kFontScale, 1, &baseline).width;
 }
 
+cv::Scalar scalar(const cv::Vec3b& colour) {
+  return {1.0 * colour[0], 1.0 * colour[1], 1.0 * colour[2]};
+}
+
+}  // namespace
+
 void write(cv::Mat& sheet, const std::string& text, cv::Point at, const cv::Scalar& ink) {
   cv::putText(sheet, text, at, kFont, kFontScale, ink, 1, cv::LINE_AA);
 }
 
-}  // namespace
+void mix(cv::Vec3b& pixel, const cv::Vec3b& colour, double opacity) {
+  for (int c = 0; c < 3; ++c)
+    pixel[c] = cv::saturate_cast<uint8_t>(pixel[c] + (colour[c] - pixel[c]) * opacity);
+}
 
 cv::Vec3b colour_of(double t) {
   static const std::array<cv::Vec3b, 256> table = [] {
@@ -112,14 +119,8 @@ void Sheet::fade(double factor) {
 }
 
 void Sheet::outline(const cv::Rect& r, const cv::Vec3b& colour, double opacity) {
-  const auto mix = [&](int x, int y) {
-    auto& pixel = picture_.at<cv::Vec3b>(y, x);
-    for (int c = 0; c < 3; ++c) {
-      pixel[c] = cv::saturate_cast<uint8_t>(pixel[c] + (colour[c] - pixel[c]) * opacity);
-    }
-  };
-  for (int x = r.x; x < r.br().x; ++x) mix(x, r.y);
-  for (int y = r.y + 1; y < r.br().y; ++y) mix(r.x, y);
+  for (int x = r.x; x < r.br().x; ++x) mix(picture_.at<cv::Vec3b>(r.y, x), colour, opacity);
+  for (int y = r.y + 1; y < r.br().y; ++y) mix(picture_.at<cv::Vec3b>(y, r.x), colour, opacity);
 }
 
 cv::Rect Sheet::legend_row(int from, int height) const {
@@ -141,8 +142,8 @@ void Sheet::legend_bar(const std::string& left, const std::string& right,
   legend_titles(left, right);
   const cv::Rect bar = legend_row(29, 10);
   for (int x = 0; x < bar.width; ++x) {
-    const cv::Vec3b c = colour_of(static_cast<double>(x) / std::max(1, bar.width - 1));
-    sheet_(cv::Rect(bar.x + x, bar.y, 1, bar.height)) = cv::Scalar(c[0], c[1], c[2]);
+    sheet_(cv::Rect(bar.x + x, bar.y, 1, bar.height)) =
+        scalar(colour_of(static_cast<double>(x) / std::max(1, bar.width - 1)));
   }
   int free_from = bar.x;
   for (const Tick& tick : ticks) {
@@ -165,8 +166,7 @@ void Sheet::legend_swatches(const std::string& left, const std::string& right,
   for (const Swatch& swatch : swatches) {
     const int width = 18 + text_width(swatch.label);
     if (x + width > row.br().x) break;
-    const cv::Vec3b c = swatch.colour;
-    sheet_(cv::Rect(x, row.y, 12, 12)) = cv::Scalar(c[0], c[1], c[2]);
+    sheet_(cv::Rect(x, row.y, 12, 12)) = scalar(swatch.colour);
     write(sheet_, swatch.label, {x + 18, row.y + 11}, kPaleInk);
     x += width + 18;
   }

@@ -10,6 +10,15 @@
 
 namespace arrcoc::media {
 
+inline const cv::Scalar kPaper(24, 26, 31);
+inline const cv::Scalar kInk(226, 228, 232);
+
+// One line of text; `at` is the left end of its baseline.
+void write(cv::Mat& sheet, const std::string& text, cv::Point at, const cv::Scalar& ink);
+
+// Mixes a colour into a pixel: opacity 0 leaves it, 1 replaces it.
+void mix(cv::Vec3b& pixel, const cv::Vec3b& colour, double opacity);
+
 // A perceptual colour scale, dark to bright; t in [0,1]. RGB.
 cv::Vec3b colour_of(double t);
 

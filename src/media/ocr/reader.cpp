@@ -2,25 +2,13 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+#include <list>
+#include <mutex>
 #include <utility>
-
-#include "arrcoc/media.h"
 
 namespace arrcoc::media {
 namespace {
-
-class Reader : public Scorer {
- public:
-  explicit Reader(std::shared_ptr<const WordSource> source) : source_(std::move(source)) {}
-
-  Map score(const Sight& sight) const override {
-    const std::vector<Word> words = source_->read(sight.picture);
-    return reading::paint(words, reading::score_words(words, sight.query), sight.shape);
-  }
-
- private:
-  std::shared_ptr<const WordSource> source_;
-};
 
 class ReaderText : public Provider {
  public:
@@ -29,41 +17,74 @@ class ReaderText : public Provider {
   std::vector<Channel> channels() const override { return {Channel::text_mask}; }
 
   at::Tensor provide(const at::Tensor& frame, const Picture& picture) const override {
-    const int64_t h = frame.size(-2);
-    const int64_t w = frame.size(-1);
-    Map shape;
-    shape.rows = static_cast<int>(h);
-    shape.cols = static_cast<int>(w);
-    shape.cell_width = static_cast<float>(picture.width()) / static_cast<float>(w);
-    shape.cell_height = static_cast<float>(picture.height()) / static_cast<float>(h);
     const std::vector<Word> words = source_->read(picture);
     std::vector<float> sure;
     sure.reserve(words.size());
     // Even a word that could not be read is print.
     for (const Word& word : words) sure.push_back(0.5F + 0.5F * word.confidence);
-    Map mask = reading::paint(words, sure, like(shape, 0.0F));
-    return at::from_blob(mask.values.data(), {1, h, w}, at::kFloat).clone();
+    Map mask = reading::paint(words, sure, scoring::map_shape(picture, frame, 1));
+    return at::from_blob(mask.values.data(), {1, mask.rows, mask.cols}, at::kFloat).clone();
   }
 
  private:
   std::shared_ptr<const WordSource> source_;
 };
 
+class Remembering : public WordSource {
+ public:
+  Remembering(std::shared_ptr<const WordSource> source, size_t pictures)
+      : source_(std::move(source)), most_(pictures) {}
+
+  std::vector<Word> read(const Picture& picture) const override {
+    {
+      const std::scoped_lock lock(mutex_);
+      const auto known = std::find_if(seen_.begin(), seen_.end(), [&](const Seen& seen) {
+        return seen.hash == picture.hash && seen.width == picture.width() &&
+               seen.height == picture.height();
+      });
+      if (known != seen_.end()) {
+        seen_.splice(seen_.begin(), seen_, known);
+        return known->words;
+      }
+    }
+    std::vector<Word> words = source_->read(picture);
+    const std::scoped_lock lock(mutex_);
+    seen_.push_front({picture.hash, picture.width(), picture.height(), words});
+    if (seen_.size() > most_) seen_.pop_back();
+    return words;
+  }
+
+ private:
+  struct Seen {
+    uint64_t hash;
+    int width;
+    int height;
+    std::vector<Word> words;
+  };
+
+  std::shared_ptr<const WordSource> source_;
+  size_t most_;
+  mutable std::mutex mutex_;
+  mutable std::list<Seen> seen_;
+};
+
 }  // namespace
 
 std::unique_ptr<Scorer> make_reader(std::shared_ptr<const WordSource> source) {
-  return std::make_unique<Reader>(std::move(source));
+  const auto score = [source = std::move(source)](const Sight& sight) {
+    const std::vector<Word> words = source->read(sight.picture);
+    return reading::paint(words, reading::score_words(words, sight.query), sight.shape);
+  };
+  return scoring::scorer_of(score, true);
 }
 
 std::unique_ptr<Provider> make_reader_text(std::shared_ptr<const WordSource> source) {
   return std::make_unique<ReaderText>(std::move(source));
 }
 
-void install_reader() {
-  registry<Scorer>().add("reader", "coupling: words read by Tesseract, matched to the question",
-                         [] { return make_reader(tesseract()); });
-  registry<Provider>().add("reader-text", "text channel from the words that Tesseract reads",
-                           [] { return make_reader_text(tesseract()); });
+std::shared_ptr<const WordSource> remembering(std::shared_ptr<const WordSource> source,
+                                              size_t pictures) {
+  return std::make_shared<Remembering>(std::move(source), pictures);
 }
 
 }  // namespace arrcoc::media

@@ -6,17 +6,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <condition_variable>
-#include <exception>
+#include <future>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <utility>
 
 #include "arrcoc/error.h"
 #include "arrcoc/media.h"
-#include "media/ocr/reader_memory.h"
+#include "media/ocr/reader.h"
 #include "media/ocr/tesseract_page.h"
+#include "media/pool.h"
 
 namespace arrcoc::media {
 namespace {
@@ -31,9 +30,7 @@ void keep_openmp_serial() {
   if (auto set = reinterpret_cast<Set>(dlsym(RTLD_DEFAULT, "omp_set_max_active_levels"))) set(0);
 }
 
-using Engine = std::unique_ptr<tesseract::TessBaseAPI>;
-
-Engine make_engine() {
+std::unique_ptr<tesseract::TessBaseAPI> make_engine() {
   setMsgSeverity(L_SEVERITY_NONE);
   auto engine = std::make_unique<tesseract::TessBaseAPI>();
   engine->SetVariable("debug_file", "/dev/null");
@@ -49,52 +46,8 @@ Engine make_engine() {
   return engine;
 }
 
-// Engines are costly to make and not reentrant: each is lent to one sheet at a time.
-class Engines {
- public:
-  // One engine on loan; it goes back whatever happens.
-  class Loan {
-   public:
-    explicit Loan(Engines& engines) : engines_(engines), engine_(engines.take()) {}
-    ~Loan() { engines_.give(std::move(engine_)); }
-    Loan(const Loan&) = delete;
-    Loan& operator=(const Loan&) = delete;
-    tesseract::TessBaseAPI& operator*() const { return *engine_; }
-
-   private:
-    Engines& engines_;
-    Engine engine_;
-  };
-
- private:
-  Engine take() {
-    std::unique_lock lock(mutex_);
-    returned_.wait(lock, [&] { return !idle_.empty() || made_ < most_; });
-    if (!idle_.empty()) {
-      Engine engine = std::move(idle_.back());
-      idle_.pop_back();
-      return engine;
-    }
-    Engine engine = make_engine();  // under the lock: its set-up touches global state
-    ++made_;
-    return engine;
-  }
-
-  void give(Engine engine) {
-    const std::scoped_lock lock(mutex_);
-    idle_.push_back(std::move(engine));
-    returned_.notify_one();
-  }
-
-  std::mutex mutex_;
-  std::condition_variable returned_;
-  std::vector<Engine> idle_;
-  size_t made_ = 0;
-  size_t most_ = std::clamp<size_t>(std::thread::hardware_concurrency(), 2, 8);
-};
-
 // The words of one sheet, in picture pixels.
-std::vector<Word> read_sheet(tesseract::TessBaseAPI& engine, const Sheet& sheet) {
+std::vector<Word> read_sheet(tesseract::TessBaseAPI& engine, const OcrSheet& sheet) {
   engine.SetImage(sheet.ink.data, sheet.ink.cols, sheet.ink.rows, 1,
                   static_cast<int>(sheet.ink.step));
   engine.SetSourceResolution(300);
@@ -104,17 +57,13 @@ std::vector<Word> read_sheet(tesseract::TessBaseAPI& engine, const Sheet& sheet)
     return words;
   }
   const std::unique_ptr<tesseract::ResultIterator> it(engine.GetIterator());
-  int line = -1;
-  int block = -1;
+  int line = -1, block = -1;
   if (it != nullptr && !it->Empty(tesseract::RIL_WORD)) {
     do {
       if (it->IsAtBeginningOf(tesseract::RIL_BLOCK)) ++block;
       if (it->IsAtBeginningOf(tesseract::RIL_TEXTLINE)) ++line;
       const std::unique_ptr<char[]> text(it->GetUTF8Text(tesseract::RIL_WORD));
-      int x0 = 0;
-      int y0 = 0;
-      int x1 = 0;
-      int y1 = 0;
+      int x0 = 0, y0 = 0, x1 = 0, y1 = 0;
       if (text == nullptr || !it->BoundingBox(tesseract::RIL_WORD, &x0, &y0, &x1, &y1)) continue;
       Word word;
       word.text = text.get();
@@ -138,25 +87,16 @@ class Tesseract : public WordSource {
  public:
   // One thread a sheet: recognition takes nearly all the time and the sheets are independent.
   std::vector<Word> read(const Picture& picture) const override {
-    const std::vector<Sheet> sheets = sheets_of(picture);
-    std::vector<std::vector<Word>> found(sheets.size());
-    std::vector<std::exception_ptr> failed(sheets.size());
-    std::vector<std::thread> threads;
-    for (size_t i = 0; i < sheets.size(); ++i) {
-      threads.emplace_back([&, i] {
-        try {
-          keep_openmp_serial();
-          const Engines::Loan engine(engines_);
-          found[i] = read_sheet(*engine, sheets[i]);
-        } catch (...) {
-          failed[i] = std::current_exception();
-        }
-      });
+    const std::vector<OcrSheet> sheets = sheets_of(picture);
+    std::vector<std::future<std::vector<Word>>> parts;
+    for (const OcrSheet& sheet : sheets) {
+      parts.push_back(std::async(std::launch::async, [&] {
+        keep_openmp_serial();
+        return read_sheet(*engines_.borrow(), sheet);
+      }));
     }
-    for (std::thread& thread : threads) thread.join();
-    for (const std::exception_ptr& failure : failed) {
-      if (failure) std::rethrow_exception(failure);
-    }
+    std::vector<std::vector<Word>> found;
+    for (auto& part : parts) found.push_back(part.get());
     return join(found, picture);
   }
 
@@ -165,11 +105,9 @@ class Tesseract : public WordSource {
   static std::vector<Word> join(std::vector<std::vector<Word>>& found, const Picture& picture) {
     const Box all{0, 0, static_cast<float>(picture.width()), static_cast<float>(picture.height())};
     std::vector<Word> words;
-    int line = 0;
-    int block = 0;
+    int line = 0, block = 0;
     for (std::vector<Word>& part : found) {
-      int lines = 0;
-      int blocks = 0;
+      int lines = 0, blocks = 0;
       for (Word& word : part) {
         lines = std::max(lines, word.line + 1);
         blocks = std::max(blocks, word.block + 1);
@@ -184,7 +122,8 @@ class Tesseract : public WordSource {
     return words;
   }
 
-  mutable Engines engines_;
+  mutable Pool<tesseract::TessBaseAPI> engines_{
+      make_engine, std::clamp<size_t>(std::thread::hardware_concurrency(), 2, 8)};
 };
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <opencv2/imgproc.hpp>
 #include <vector>
 
-#include "media/draw/canvas.h"
+#include "media/mats.h"
 
 namespace arrcoc::media {
 namespace {
@@ -111,15 +111,15 @@ std::vector<int> dark_marks(const cv::Mat& plane) {
   return heights;
 }
 
-Sheet make_sheet(const std::array<cv::Mat, 3>& planes, bool grey, int top, int bottom, double scale,
-                 int window) {
+OcrSheet make_sheet(const std::array<cv::Mat, 3>& planes, bool grey, int top, int bottom,
+                    double scale, int window) {
   std::vector<cv::Mat> scaled(grey ? 1 : 3);
   for (size_t c = 0; c < scaled.size(); ++c) {
     // Of a grey picture any plane will do; green has the least noise in JPEG files.
     const cv::Mat& plane = planes[grey ? 1 : c];
     resize_by(plane.rowRange(top, bottom), scaled[c], scale);
   }
-  Sheet sheet;
+  OcrSheet sheet;
   sheet.ink = ink_of(scaled, window);
   sheet.scale = static_cast<float>(scale);
   sheet.top = static_cast<float>(top);
@@ -148,7 +148,7 @@ float letter_height(const Picture& picture) {
   return static_cast<float>(*middle / scale);
 }
 
-std::vector<Sheet> sheets_of(const Picture& picture) {
+std::vector<OcrSheet> sheets_of(const Picture& picture) {
   const int w = picture.width();
   const int h = picture.height();
   if (std::min(w, h) < kMinSide) return {};
@@ -162,13 +162,13 @@ std::vector<Sheet> sheets_of(const Picture& picture) {
   const std::array<cv::Mat, 3> planes = planes_of(picture);
   const bool grey = all_grey(planes);
   if (h * scale < 16 * kLetter) {
-    Sheet sheet = make_sheet(planes, grey, 0, h, scale, std::max(3, window));
+    OcrSheet sheet = make_sheet(planes, grey, 0, h, scale, std::max(3, window));
     sheet.to = static_cast<float>(h);
     return {sheet};
   }
   const int cut = emptiest_row(planes[1]);
   const int margin = std::max(4, static_cast<int>(std::ceil(2 * letter)));
-  std::vector<Sheet> sheets;
+  std::vector<OcrSheet> sheets;
   sheets.push_back(make_sheet(planes, grey, 0, std::min(h, cut + margin), scale, window));
   sheets.push_back(make_sheet(planes, grey, std::max(0, cut - margin), h, scale, window));
   sheets[0].to = sheets[1].from = static_cast<float>(cut);

@@ -9,7 +9,7 @@ namespace arrcoc::media {
 
 // Part of a picture as dark ink on white paper, enlarged or shrunk by `scale` so that its letters
 // are about 30 pixels high.
-struct Sheet {
+struct OcrSheet {
   cv::Mat ink;      // 8 bit, one channel
   float scale = 1;  // sheet pixels per picture pixel
   float top = 0;    // picture row of the sheet's first row
@@ -22,6 +22,6 @@ float letter_height(const Picture& picture);
 
 // The picture cut into one sheet or, when it is tall enough, two, at the emptiest row near the
 // middle. They overlap, so that no word is cut. Empty for pictures too small to hold a letter.
-std::vector<Sheet> sheets_of(const Picture& picture);
+std::vector<OcrSheet> sheets_of(const Picture& picture);
 
 }  // namespace arrcoc::media

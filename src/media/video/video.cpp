@@ -1,5 +1,5 @@
 // Frames from files, folders and cameras.
-#include "arrcoc/video.h"
+#include "arrcoc/media.h"
 
 #include <algorithm>
 #include <cctype>
@@ -10,7 +10,7 @@
 #include <opencv2/videoio.hpp>
 
 #include "arrcoc/error.h"
-#include "media/draw/canvas.h"
+#include "media/mats.h"
 
 namespace arrcoc::media {
 

@@ -2,7 +2,7 @@
 #include <opencv2/imgproc.hpp>
 #include <opencv2/video/tracking.hpp>
 
-#include "arrcoc/video.h"
+#include "arrcoc/media.h"
 #include "media/vision/vision.h"
 
 namespace arrcoc::media {

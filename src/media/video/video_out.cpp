@@ -9,8 +9,9 @@
 #include <opencv2/videoio.hpp>
 
 #include "arrcoc/error.h"
-#include "arrcoc/video.h"
-#include "media/draw/canvas.h"
+#include "arrcoc/media.h"
+#include "media/draw/paint.h"
+#include "media/mats.h"
 
 namespace arrcoc::media {
 
@@ -19,9 +20,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr size_t kColumns = 2048;
-const cv::Scalar kPaper(24, 26, 31), kInk(226, 228, 232), kPaleInk(120, 124, 132);
-const cv::Scalar kTokens(240, 150, 60), kMotion(90, 190, 250), kCoherence(130, 220, 130),
-    kCut(240, 70, 70);
+const cv::Scalar kPaleInk(120, 124, 132), kTokens(240, 150, 60), kMotion(90, 190, 250),
+    kCoherence(130, 220, 130), kCut(240, 70, 70);
 
 int fourcc_of(const std::string& path) {
   const std::string ending = fs::path(path).extension().string();
@@ -29,10 +29,6 @@ int fourcc_of(const std::string& path) {
     return cv::VideoWriter::fourcc('a', 'v', 'c', '1');
   if (ending == ".avi") return cv::VideoWriter::fourcc('M', 'J', 'P', 'G');
   throw Error(ErrorCode::unsupported, path + ": films are written as .mp4, .mkv, .mov or .avi");
-}
-
-void write(cv::Mat& sheet, const std::string& text, cv::Point at, const cv::Scalar& ink) {
-  cv::putText(sheet, text, at, cv::FONT_HERSHEY_SIMPLEX, 0.42, ink, 1, cv::LINE_AA);
 }
 
 // Fitted into `size` with bars, so that a film of changing sizes stays one film.
@@ -134,10 +130,9 @@ at::Tensor Timeline::draw() const {
   for (int i = 0; i < n; ++i) {
     const Column& c = columns_[static_cast<size_t>(i)];
     const int right = std::max(x_of(i) + 1, x_of(i + 1) - (wide / n > 3 ? 1 : 0));
-    cv::rectangle(sheet,
-                  {x_of(i), y_of(c.tokens / c.frames / most), right - x_of(i),
-                   kTop + kHeight - y_of(c.tokens / c.frames / most)},
-                  kTokens, cv::FILLED);
+    const int top = y_of(c.tokens / c.frames / most);
+    cv::rectangle(sheet, {x_of(i), top, right - x_of(i), kTop + kHeight - top}, kTokens,
+                  cv::FILLED);
     if (c.cut) cv::line(sheet, {x_of(i), kTop}, {x_of(i), kTop + kHeight}, kCut, 2);
   }
   const auto curve = [&](const cv::Scalar& ink, const auto& value) {

@@ -2,14 +2,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <opencv2/imgproc.hpp>
 #include <opencv2/objdetect.hpp>
 #include <tuple>
 
 #include "arrcoc/error.h"
 #include "arrcoc/media.h"
-#include "media/draw/canvas.h"
+#include "media/mats.h"
+#include "media/pool.h"
 #include "media/vision/vision.h"
 
 namespace arrcoc::media {
@@ -36,38 +36,11 @@ std::string cascade_file() {
                   ": install opencv-data, or name its folder in ARRCOC_CASCADES");
 }
 
-// A classifier has working state, so every detection borrows one.
-class Cascades {
- public:
-  using Cascade = std::unique_ptr<cv::CascadeClassifier>;
-
-  Cascade borrow() {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!idle_.empty()) {
-        Cascade out = std::move(idle_.back());
-        idle_.pop_back();
-        return out;
-      }
-    }
-    const std::string file = cascade_file();
-    auto out = std::make_unique<cv::CascadeClassifier>();
-    if (!out->load(file)) throw Error(ErrorCode::not_found, file + ": not a cascade of OpenCV");
-    return out;
-  }
-  void give_back(Cascade cascade) {
-    const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(cascade));
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<Cascade> idle_;
-};
-
-Cascades& cascades() {
-  static Cascades all;
-  return all;
+std::unique_ptr<cv::CascadeClassifier> load_cascade() {
+  const std::string file = cascade_file();
+  auto out = std::make_unique<cv::CascadeClassifier>();
+  if (!out->load(file)) throw Error(ErrorCode::not_found, file + ": not a cascade of OpenCV");
+  return out;
 }
 
 }  // namespace
@@ -78,9 +51,9 @@ std::vector<cv::Rect> detect_faces(const cv::Mat& grey) {
   if (small.cols < kSmallest || small.rows < kSmallest) return found;
   cv::Mat even;
   cv::equalizeHist(small, even);
-  Cascades::Cascade cascade = cascades().borrow();
-  cascade->detectMultiScale(even, found, 1.25, 2, 0, cv::Size(kSmallest, kSmallest));
-  cascades().give_back(std::move(cascade));
+  // A classifier has working state, so every detection borrows one.
+  static Pool<cv::CascadeClassifier> cascades(load_cascade, SIZE_MAX);
+  cascades.borrow()->detectMultiScale(even, found, 1.25, 2, 0, cv::Size(kSmallest, kSmallest));
   const double sx = static_cast<double>(grey.cols) / small.cols;
   const double sy = static_cast<double>(grey.rows) / small.rows;
   for (cv::Rect& r : found) {

@@ -1,12 +1,9 @@
 // Texture channels that need more than a stencil: superpixels, distance to edges, text.
-#include "media/vision/providers.h"
-
 #include <algorithm>
 #include <cmath>
 #include <opencv2/imgproc.hpp>
 
-#include "look/texture/cpu_kernels.h"
-#include "media/draw/canvas.h"
+#include "media/mats.h"
 #include "media/vision/vision.h"
 
 namespace arrcoc::media {
@@ -16,6 +13,14 @@ namespace {
 constexpr int kClusters = 256;  // longest side that superpixels need
 constexpr int kLongest = 320;   // superpixels and distances are smooth: this is enough
 constexpr float kEdge = 0.1F;   // Sobel magnitude that counts as an edge
+
+// Divided by its largest value, if there is one above 0.
+cv::Mat relative(cv::Mat distance) {
+  double farthest = 0;
+  cv::minMaxLoc(distance, nullptr, &farthest);
+  if (farthest > 0) distance /= farthest;
+  return distance;
+}
 
 class Clusters : public Provider {
  public:
@@ -58,10 +63,7 @@ class Clusters : public Provider {
         border.at<float>(y, x) = right || below ? 1.0F : 0.0F;
       }
     }
-    double farthest = 0;
-    cv::minMaxLoc(distance, nullptr, &farthest);
-    if (farthest > 0) distance /= farthest;
-    return stack({id, distance, share, border});
+    return stack({id, relative(distance), share, border});
   }
 };
 
@@ -82,10 +84,7 @@ class DistanceField : public Provider {
     }
     cv::Mat distance;
     cv::distanceTransform(away, distance, cv::DIST_L2, cv::DIST_MASK_PRECISE);
-    double farthest = 0;
-    cv::minMaxLoc(distance, nullptr, &farthest);
-    if (farthest > 0) distance /= farthest;
-    return stack({distance});
+    return stack({relative(distance)});
   }
 };
 

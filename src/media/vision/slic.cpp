@@ -9,6 +9,7 @@
 
 #include "arrcoc/texture.h"
 #include "base/clones.h"
+#include "media/mats.h"
 #include "media/vision/vision.h"
 
 namespace arrcoc::media {
@@ -149,14 +150,11 @@ Segments slic(const cv::Mat (&rgb)[3], int wanted, float compactness) {
   const int w = rgb[0].cols;
   at::Tensor planes = at::empty({1, 3, h, w}, at::kFloat);
   cv::Mat lab[3];  // headers on the tensor
-  const auto header = [&](const at::Tensor& t, int c) {
-    return cv::Mat(h, w, CV_32FC1, t.data_ptr<float>() + static_cast<size_t>(c) * h * w);
-  };
-  for (int c = 0; c < 3; ++c) rgb[c].copyTo(header(planes, c));
+  for (int c = 0; c < 3; ++c) rgb[c].copyTo(plane_of(planes[0], c));
   planes = texture::rgb_to_lab(planes);
   planes.narrow(1, 0, 1).mul_(100);  // L 0..100, a and b likewise
   planes.narrow(1, 1, 2).mul_(128);
-  for (int c = 0; c < 3; ++c) lab[c] = header(planes, c);
+  for (int c = 0; c < 3; ++c) lab[c] = plane_of(planes[0], c);
 
   // A grid of whole cells, as square as the picture allows.
   const double step = std::max(1.0, std::sqrt(static_cast<double>(w) * h / wanted));

@@ -6,29 +6,14 @@
 #include <cmath>
 #include <opencv2/imgproc.hpp>
 
-#include "arrcoc/texture.h"
-#include "look/texture/cpu_kernels.h"
-#include "look/texture/rows.h"
+#include "media/mats.h"
 
 namespace arrcoc::media {
 
 FramePlanes planes_of(const at::Tensor& frame) {
   FramePlanes out;
   out.keep = frame.cpu().to(at::kFloat).contiguous();
-  const int h = static_cast<int>(out.keep.size(1));
-  const int w = static_cast<int>(out.keep.size(2));
-  float* data = out.keep.data_ptr<float>();
-  for (int c = 0; c < 3; ++c) {
-    out.plane[c] = cv::Mat(h, w, CV_32FC1, data + static_cast<size_t>(c) * h * w);
-  }
-  return out;
-}
-
-cv::Mat luma_of(const at::Tensor& frame) {
-  const at::Tensor rgb = frame.cpu().to(at::kFloat);
-  cv::Mat out(static_cast<int>(rgb.size(1)), static_cast<int>(rgb.size(2)), CV_32FC1);
-  at::Tensor target = at::from_blob(out.data, {1, 1, rgb.size(1), rgb.size(2)}, at::kFloat);
-  target.copy_(texture::luma(rgb.unsqueeze(0)));
+  for (int c = 0; c < 3; ++c) out.plane[c] = plane_of(out.keep, c);
   return out;
 }
 
@@ -48,19 +33,6 @@ cv::Mat shrunk(const cv::Mat& picture, int longest) {
              cv::Size(std::max(1, static_cast<int>(std::lround(picture.cols * scale))),
                       std::max(1, static_cast<int>(std::lround(picture.rows * scale)))),
              0, 0, cv::INTER_AREA);
-  return out;
-}
-
-cv::Mat edge_strength(const cv::Mat& luma) {
-  cv::Mat padded;
-  cv::copyMakeBorder(luma, padded, 1, 1, 1, 1, cv::BORDER_REPLICATE);
-  cv::Mat out(luma.size(), CV_32FC1);
-  cv::parallel_for_(cv::Range(0, luma.rows), [&](const cv::Range& rows) {
-    for (int y = rows.start; y < rows.end; ++y) {
-      texture::rows::sizes(padded.ptr<float>(y), padded.ptr<float>(y + 1), padded.ptr<float>(y + 2),
-                           luma.cols, out.ptr<float>(y));
-    }
-  });
   return out;
 }
 

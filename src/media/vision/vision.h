@@ -3,10 +3,11 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <memory>
 #include <opencv2/core.hpp>
 #include <vector>
 
-#include "arrcoc/map.h"
+#include "arrcoc/look.h"
 
 namespace arrcoc::media {
 
@@ -17,17 +18,11 @@ struct FramePlanes {
 };
 FramePlanes planes_of(const at::Tensor& frame);
 
-// Rec. 709 luma of a frame, CV_32F in [0,1].
-cv::Mat luma_of(const at::Tensor& frame);
-
-// The same as 8 bit.
+// Rec. 709 luma of a frame, 8 bit.
 cv::Mat grey_of(const at::Tensor& frame);
 
 // Area-averaged so that the longer side is at most `longest`; never enlarged.
 cv::Mat shrunk(const cv::Mat& picture, int longest);
-
-// Sobel magnitude with kernels divided by 4 and replicated borders: a step of height s gives s.
-cv::Mat edge_strength(const cv::Mat& luma);
 
 // How much a place of an 8-bit grey picture looks like text, CV_32F in [0,1], about a quarter of
 // its size.
@@ -49,5 +44,12 @@ std::vector<cv::Rect> detect_faces(const cv::Mat& grey);
 
 // Exact area mean of `values`, which cover a source of width x height pixels, in the map's cells.
 Map pool(const cv::Mat& values, const Map& shape, int width, int height);
+
+// What strategies.cpp gives names.
+std::unique_ptr<Provider> make_clusters();
+std::unique_ptr<Provider> make_distance_field();
+std::unique_ptr<Provider> make_text();
+Map symbolic(const Sight& sight);
+Map text(const Sight& sight);
 
 }  // namespace arrcoc::media

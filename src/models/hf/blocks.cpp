@@ -19,10 +19,13 @@ Activation activation(const std::string& name, const std::string& where) {
       {"swish", [](const at::Tensor& x) { return at::silu(x); }},
       {"relu", [](const at::Tensor& x) { return at::relu(x); }}};
   auto found = known.find(name);
-  if (found == known.end()) {
+  if (found == known.end())
     throw Error(ErrorCode::unsupported, where + ": unknown activation '" + name + "'");
-  }
   return found->second;
+}
+
+at::Tensor Mlp::operator()(const at::Tensor& x) const {
+  return down(gate.weight.defined() ? act(gate(x)) * up(x) : act(up(x)));
 }
 
 at::Tensor split_heads(const at::Tensor& x, int64_t heads) {
@@ -71,32 +74,29 @@ at::Tensor Segments::attend(const at::Tensor& q, const at::Tensor& k, const at::
   for (const Group& group : groups_) {
     auto part = [&](const at::Tensor& x) {
       at::Tensor rows = x;
-      if (group.rows.defined()) {
+      if (group.rows.defined())
         rows = x.index_select(0, group.rows);
-      } else if (groups_.size() > 1) {
+      else if (groups_.size() > 1)
         rows = x.narrow(0, group.first, group.length);
-      }
       return rows.reshape({group.count, group.length, x.size(1), x.size(2)}).transpose(1, 2);
     };
     at::Tensor mixed =
         compat::attention(part(q), part(k), part(v), scale).transpose(1, 2).flatten(0, 1);
     if (groups_.size() == 1) return mixed;
     if (!out.defined()) out = at::empty_like(q);
-    if (group.rows.defined()) {
+    if (group.rows.defined())
       out.index_copy_(0, group.rows, mixed);
-    } else {
+    else
       out.narrow(0, group.first, group.length).copy_(mixed);
-    }
   }
   return out.defined() ? out : at::empty_like(q);
 }
 
 at::Tensor unfold_patches(const at::Tensor& pixels, int64_t patch) {
-  if (pixels.dim() != 4 || pixels.size(2) % patch || pixels.size(3) % patch) {
+  if (pixels.dim() != 4 || pixels.size(2) % patch || pixels.size(3) % patch)
     throw Error(
         ErrorCode::bad_argument,
         "pixels must be [B,3,H,W] with sides that are multiples of " + std::to_string(patch));
-  }
   int64_t rows = pixels.size(2) / patch;
   int64_t cols = pixels.size(3) / patch;
   return pixels.reshape({pixels.size(0), pixels.size(1), rows, patch, cols, patch})
@@ -104,20 +104,37 @@ at::Tensor unfold_patches(const at::Tensor& pixels, int64_t patch) {
       .reshape({pixels.size(0), rows * cols, pixels.size(1) * patch * patch});
 }
 
+Linear patch_projection(Source& source, const std::string& name, int64_t hidden, int64_t channels,
+                        int64_t patch, bool bias) {
+  Linear out{source.get(name + ".weight", {hidden, channels, patch, patch}).flatten(1), {}};
+  if (bias) out.bias = source.get(name + ".bias", {hidden});
+  return out;
+}
+
+void require_square(const at::Tensor& pixels, int64_t channels, int64_t side) {
+  if (pixels.dim() == 4 && pixels.size(1) == channels && pixels.size(2) == side &&
+      pixels.size(3) == side)
+    return;
+  throw Error(ErrorCode::bad_argument, "pixel values must be [B," + std::to_string(channels) + "," +
+                                           std::to_string(side) + "," + std::to_string(side) + "]");
+}
+
+void Encoder::Layer::read_attention(const std::string& prefix, int64_t width, bool bias,
+                                    Source& source) {
+  q = source.linear(prefix + "q_proj", width, width, bias);
+  k = source.linear(prefix + "k_proj", width, width, bias);
+  v = source.linear(prefix + "v_proj", width, width, bias);
+  out = source.linear(prefix + "out_proj", width, width, bias);
+}
+
 Encoder::Encoder(const EncoderConfig& c, const std::string& prefix, Source& source)
     : heads_(c.heads) {
   for (int64_t i = 0; i < c.layers; ++i) {
     std::string at = prefix + "layers." + std::to_string(i) + ".";
-    auto square = [&](const char* name) {
-      return source.linear(at + "self_attn." + name, c.hidden, c.hidden);
-    };
     Layer layer;
     layer.norm1 = source.layer_norm(at + "layer_norm1", c.hidden, c.eps);
     layer.norm2 = source.layer_norm(at + "layer_norm2", c.hidden, c.eps);
-    layer.q = square("q_proj");
-    layer.k = square("k_proj");
-    layer.v = square("v_proj");
-    layer.out = square("out_proj");
+    layer.read_attention(at + "self_attn.", c.hidden, true, source);
     layer.mlp = {source.linear(at + "mlp.fc1", c.hidden, c.intermediate),
                  source.linear(at + "mlp.fc2", c.intermediate, c.hidden),
                  activation(c.act, prefix)};

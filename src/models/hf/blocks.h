@@ -15,18 +15,12 @@ using Activation = at::Tensor (*)(const at::Tensor&);
 // gelu, gelu_new, gelu_pytorch_tanh, quick_gelu, silu, relu. Error{unsupported} naming `where`.
 Activation activation(const std::string& name, const std::string& where);
 
-// fc2(act(fc1(x)))
+// down(act(up(x))); with a gate: down(act(gate(x)) * up(x)).
 struct Mlp {
   Linear up, down;
   Activation act = nullptr;
-  at::Tensor operator()(const at::Tensor& x) const { return down(act(up(x))); }
-};
-
-// down(act(gate(x)) * up(x))
-struct GatedMlp {
-  Linear gate, up, down;
-  Activation act = nullptr;
-  at::Tensor operator()(const at::Tensor& x) const { return down(act(gate(x)) * up(x)); }
+  Linear gate;  // without a weight: none
+  at::Tensor operator()(const at::Tensor& x) const;
 };
 
 // [.., H*D] -> [B,H,L,D] and back.
@@ -68,26 +62,35 @@ class Segments {
 // Non-overlapping patches of pictures [B,C,H,W] as rows [B, h*w, C*P*P], raster order.
 // Error{bad_argument} when the sides are not multiples of the patch.
 at::Tensor unfold_patches(const at::Tensor& pixels, int64_t patch);
+// A patch projection that is stored as a convolution [hidden,channels,patch,patch].
+Linear patch_projection(Source& source, const std::string& name, int64_t hidden, int64_t channels,
+                        int64_t patch, bool bias);
+// Error{bad_argument} unless pixels are [B,channels,side,side].
+void require_square(const at::Tensor& pixels, int64_t channels, int64_t side);
 
-// The encoder of CLIP and SigLIP: pre-norm blocks with biases everywhere.
 struct EncoderConfig {
   int64_t hidden = 768, intermediate = 3072, layers = 12, heads = 12;
   double eps = 1e-5;
   std::string act = "quick_gelu";
 };
+// Pre-norm blocks of attention and an MLP.
 class Encoder {
  public:
+  struct Layer {
+    Norm norm1, norm2;
+    Linear q, k, v, out;
+    Mlp mlp;
+    // The four projections q_proj, k_proj, v_proj and out_proj, square.
+    void read_attention(const std::string& prefix, int64_t width, bool bias, Source& source);
+  };
   Encoder() = default;
+  Encoder(std::vector<Layer> layers, int64_t heads) : heads_(heads), layers_(std::move(layers)) {}
+  // CLIP's and SigLIP's, with biases everywhere.
   Encoder(const EncoderConfig& config, const std::string& prefix, Source& source);
   // x [B,L,D]; layers: how many to run (all by default).
   at::Tensor operator()(at::Tensor x, bool causal = false, int64_t layers = -1) const;
 
  private:
-  struct Layer {
-    Norm norm1, norm2;
-    Linear q, k, v, out;
-    Mlp mlp;
-  };
   int64_t heads_ = 1;
   std::vector<Layer> layers_;
 };

@@ -21,13 +21,6 @@ std::string harmless(const std::string& text) {
   return out;
 }
 
-void check_role(const Message& message) {
-  if (message.role != "system" && message.role != "user" && message.role != "assistant") {
-    throw Error(ErrorCode::bad_argument,
-                "unknown role '" + message.role + "'; known: system, user, assistant");
-  }
-}
-
 std::string times(const std::string& text, int64_t count) {
   std::string out;
   for (int64_t i = 0; i < count; ++i) out += text;
@@ -49,55 +42,44 @@ std::string ovis_picture(const Slot& slot) {
   return out + "<IMG_END>";
 }
 
-std::string picture_text(const std::string& family, const Slot& slot) {
-  if (family == "llava") return times("<image>\n", slot.views);
-  if (family == "ovis2") return ovis_picture(slot) + "\n";
+std::string picture_text(Family family, const Slot& slot) {
+  if (family == Family::llava) return times("<image>\n", slot.views);
+  if (family == Family::ovis2) return ovis_picture(slot) + "\n";
   return times("<|vision_start|><|image_pad|><|vision_end|>", slot.views);
 }
 
-std::string upper(std::string text) {
-  for (char& c : text) {
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  }
-  return text;
+// One turn of a conversation with what it shows.
+std::string turn_text(Family family, Role role, const std::string& said) {
+  if (family != Family::llava)
+    return std::string("<|im_start|>") + to_string(role) + "\n" + said + "<|im_end|>\n";
+  const char* who = role == Role::user ? "USER: " : role == Role::assistant ? "ASSISTANT: " : "";
+  return who + said + " ";
 }
 
 }  // namespace
 
-std::string chat_text(const std::string& family, const std::vector<Message>& messages,
+std::string chat_text(Family family, const std::vector<Turn>& turns,
                       const std::vector<Slot>& pictures) {
-  bool llava = family == "llava";
-  bool qwen = family.rfind("qwen", 0) == 0;
-  if (!llava && !qwen && family != "ovis2") {
-    throw Error(ErrorCode::unsupported, "no chat template for '" + family + "'");
-  }
+  if (family < Family::llava)
+    throw Error(ErrorCode::unsupported,
+                std::string("no chat template for '") + to_string(family) + "'");
   std::string out;
-  bool greets = family == "qwen2_vl" || family == "qwen2_5_vl";
-  if (greets && (messages.empty() || messages[0].role != "system")) {
-    out += "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n";
-  }
+  const bool greets = family == Family::qwen2_vl || family == Family::qwen2_5_vl;
+  if (greets && (turns.empty() || turns[0].role != Role::system))
+    out = turn_text(family, Role::system, "You are a helpful assistant.");
   size_t next = 0;
-  for (const Message& message : messages) {
-    check_role(message);
-    std::string shown;
-    for (int i = 0; i < message.pictures; ++i) {
-      if (next >= pictures.size()) {
+  for (const Turn& turn : turns) {
+    std::string said;
+    for (int i = 0; i < turn.pictures; ++i) {
+      if (next >= pictures.size())
         throw Error(ErrorCode::bad_argument, "the messages show more pictures than were given");
-      }
-      shown += picture_text(family, pictures[next++]);
+      said += picture_text(family, pictures[next++]);
     }
-    std::string text = harmless(message.text);
-    if (llava) {
-      if (message.role != "system") out += upper(message.role) + ": ";
-      out += shown + text + " ";
-    } else {
-      out += "<|im_start|>" + message.role + "\n" + shown + text + "<|im_end|>\n";
-    }
+    out += turn_text(family, turn.role, said + harmless(turn.text));
   }
-  if (next != pictures.size()) {
+  if (next != pictures.size())
     throw Error(ErrorCode::bad_argument, "more pictures were given than the messages show");
-  }
-  return out + (llava ? "ASSISTANT:" : "<|im_start|>assistant\n");
+  return out + (family == Family::llava ? "ASSISTANT:" : "<|im_start|>assistant\n");
 }
 
 }  // namespace arrcoc::hf

@@ -2,30 +2,19 @@
 
 #include <ATen/ATen.h>
 
-#include <cmath>
 #include <filesystem>
-#include <fstream>
 
 #include "arrcoc/error.h"
-#include "models/hf/hf.h"
 #include "models/hf/dual.h"
-#include "models/hf/generate.h"
-#include "models/hf/json.h"
 #include "models/hf/sam.h"
 #include "models/hf/vlm.h"
 
-namespace arrcoc::hf {
-namespace {
+namespace arrcoc {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
-void write_text(const fs::path& path, const std::string& text) {
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out) throw Error(ErrorCode::io, path.string() + ": cannot be written");
-}
+namespace hf {
+namespace {
 
 struct Planned {
   std::string name;
@@ -66,19 +55,23 @@ at::Device device_of(const std::string& name) {
   } catch (const c10::Error&) {
     throw Error(ErrorCode::bad_argument, "unknown device '" + name + "'; known: cpu, cuda, cuda:N");
   }
-  if (device.is_cuda() && !at::hasCUDA()) {
+  if (device.is_cuda() && !at::hasCUDA())
     throw Error(ErrorCode::unsupported, "this build of libtorch has no CUDA, or no GPU was found");
-  }
   return device;
 }
 
 at::ScalarType dtype_of(const std::string& name, at::Device device) {
   if (name.empty()) return device.is_cpu() ? at::kFloat : at::kBFloat16;
-  if (name == "float32") return at::kFloat;
-  if (name == "bfloat16") return at::kBFloat16;
-  if (name == "float16") return at::kHalf;
+  for (at::ScalarType known : {at::kFloat, at::kBFloat16, at::kHalf})
+    if (name == dtype_name(known)) return known;
   throw Error(ErrorCode::bad_argument,
               "unknown dtype '" + name + "'; known: float32, bfloat16, float16");
+}
+
+FileSource open_weights(const std::string& folder, const ModelConfig& config,
+                        const ModelOptions& options) {
+  const at::Device device = device_of(options.device);
+  return {WeightFile::open(folder), spellings_of(config), dtype_of(options.dtype, device), device};
 }
 
 json default_processor(const ModelConfig& config) {
@@ -128,13 +121,10 @@ ImageProcessor open_processor(const std::string& folder, const ModelConfig& conf
                                  : ImageProcessor::from(default_processor(config), config.file);
   bool qwen = config.family >= Family::qwen2_vl && config.family <= Family::qwen3_vl;
   bool fits = processor.follows_size() == qwen;
-  if (qwen && fits) {
+  if (qwen && fits)
     fits = processor.patch() == config.qwen.patch && processor.merge() == config.qwen.merge &&
            processor.temporal() == config.qwen.temporal;
-  }
-  if (!fits) {
-    throw Error(ErrorCode::bad_json, file + ": does not fit the model in " + config.file);
-  }
+  if (!fits) throw Error(ErrorCode::bad_json, file + ": does not fit the model in " + config.file);
   return processor;
 }
 
@@ -153,21 +143,23 @@ void visit_tensors(const ModelConfig& config, Source& source) {
   }
 }
 
-ModelInfo inspect(const std::string& folder) {
+}  // namespace hf
+
+ModelInfo inspect_model(const std::string& folder) {
+  using namespace hf;
   ModelInfo info;
   info.folder = folder;
   try {
-    ModelConfig config = read_config(folder);
+    const ModelConfig config = read_config(folder);
     info.family = to_string(config.family);
     info.dtype = config.dtype;
     WeightFile weights = WeightFile::open(folder);
     info.parameters = weights.parameters();
     info.stored_bytes = weights.bytes();
-    int64_t element = info.parameters > 0 ? info.stored_bytes / info.parameters : 4;
-    if (config.has_decoder()) {
-      const DecoderConfig& d = config.decoder;
+    const int64_t element = info.parameters > 0 ? info.stored_bytes / info.parameters : 4;
+    const DecoderConfig& d = config.decoder;
+    if (config.has_decoder())
       info.bytes_per_cached_token = 2 * d.layers * d.kv_heads * d.head_dim * element;
-    }
     HeaderSource source(std::move(weights), spellings_of(config));
     visit_tensors(config, source);
     open_processor(folder, config);
@@ -179,40 +171,42 @@ ModelInfo inspect(const std::string& folder) {
 
 int64_t init_checkpoint(const std::string& path, const std::string& folder,
                         const std::string& dtype_name, uint64_t seed, int64_t shard_bytes) {
+  using namespace hf;
   fs::path file = path;
   if (fs::is_directory(file)) file /= "config.json";
-  json settings = jsonio::read(file.string());
-  ModelConfig config = parse_config(settings, file.string());
-  at::ScalarType dtype = dtype_of(dtype_name, at::kCPU);
-  auto element = static_cast<int64_t>(c10::elementSize(dtype));
+  json settings = Settings::read(file.string());
+  const ModelConfig config = parse_config(settings, file.string());
+  const at::ScalarType dtype = dtype_of(dtype_name, at::kCPU);
+  const auto element = static_cast<int64_t>(c10::elementSize(dtype));
   PlanSource plan(spellings_of(config));
   visit_tensors(config, plan);
   std::error_code failed;
   fs::create_directories(folder, failed);
   if (failed) throw Error(ErrorCode::io, folder + ": cannot be created: " + failed.message());
 
-  auto parts = shards(plan, element, shard_bytes);
+  const auto in = [&](const std::string& name) { return (fs::path(folder) / name).string(); };
+  const auto parts = shards(plan, element, shard_bytes);
   json map = json::object();
   int64_t parameters = 0;
   for (size_t i = 0; i < parts.size(); ++i) {
     std::map<std::string, at::Tensor> tensors;
-    std::string name = shard_name(i, parts.size());
+    const std::string name = shard_name(i, parts.size());
     for (const Planned& one : parts[i]) {
       tensors[one.name] = random_tensor(one.name, one.shape, dtype, at::kCPU, seed);
       parameters += tensors[one.name].numel();
       map[one.name] = name;
     }
-    write_safetensors((fs::path(folder) / name).string(), tensors, {{"format", "pt"}});
+    write_safetensors(in(name), tensors, {{"format", "pt"}});
   }
   if (parts.size() > 1) {
-    json index = {{"metadata", {{"total_size", parameters * element}}}, {"weight_map", map}};
-    write_text(fs::path(folder) / "model.safetensors.index.json", index.dump(1));
+    const json index = {{"metadata", {{"total_size", parameters * element}}}, {"weight_map", map}};
+    write_text_file(in("model.safetensors.index.json"), index.dump(1));
   }
   settings.erase("torch_dtype");
   settings["dtype"] = arrcoc::dtype_name(dtype);
-  write_text(fs::path(folder) / "config.json", settings.dump(1));
-  write_text(fs::path(folder) / "preprocessor_config.json", default_processor(config).dump(1));
+  write_text_file(in("config.json"), settings.dump(1));
+  write_text_file(in("preprocessor_config.json"), default_processor(config).dump(1));
   return parameters;
 }
 
-}  // namespace arrcoc::hf
+}  // namespace arrcoc

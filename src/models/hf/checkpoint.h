@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "arrcoc/model.h"
 #include "models/hf/config.h"
 #include "models/hf/processor.h"
 
@@ -14,10 +15,13 @@ namespace arrcoc::hf {
 at::Device device_of(const std::string& name);
 // "" means float32 on the CPU and bfloat16 elsewhere. Error{bad_argument}.
 at::ScalarType dtype_of(const std::string& name, at::Device device);
+// The weights of a folder, converted for the device and dtype of the options.
+FileSource open_weights(const std::string& folder, const ModelConfig& config,
+                        const ModelOptions& options);
 
 // preprocessor_config.json of the folder, or the family's own settings where there is none.
 ImageProcessor open_processor(const std::string& folder, const ModelConfig& config);
-nlohmann::json default_processor(const ModelConfig& config);
+json default_processor(const ModelConfig& config);
 
 // Builds the model that the configuration describes from the source and lets go of it.
 void visit_tensors(const ModelConfig& config, Source& source);

@@ -3,13 +3,14 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "models/hf/blocks.h"
+#include "models/settings.h"
 
-namespace arrcoc::hf {
+namespace arrcoc {
+namespace hf {
 
 struct DecoderConfig {
   int64_t hidden = 4096, intermediate = 11008, layers = 32, heads = 32, kv_heads = 32;
@@ -45,10 +46,9 @@ struct QwenVisionConfig {
 };
 
 struct OvisVisionConfig {
-  int64_t hidden = 1024, intermediate = 2816, layers = 24, heads = 8, channels = 3;
-  int64_t image_size = 224, patch = 14, stride = 1, vocab = 16384, indicators = 5;
-  double eps = 1e-5;
-  std::string act = "silu", tokenize = "softmax";
+  EncoderConfig encoder;
+  int64_t image_size = 224, patch = 14, channels = 3, stride = 1, vocab = 16384, indicators = 5;
+  bool likeliest = false;  // a patch is its likeliest visual word, not the mixture of all
   bool qkv_bias = false, mlp_bias = false;
 };
 
@@ -62,7 +62,19 @@ struct LlavaVisionConfig {
 };
 
 enum class Family { clip, siglip, sam, llava, qwen2_vl, qwen2_5_vl, qwen3_vl, ovis2 };
-const char* to_string(Family family);
+
+}  // namespace hf
+
+template <>
+struct EnumNames<hf::Family> {
+  using enum hf::Family;
+  static constexpr const char* kWhat = "model_type";
+  static constexpr std::pair<hf::Family, const char*> kNames[] = {
+      {clip, "clip"},         {siglip, "siglip"},         {sam, "sam"},           {llava, "llava"},
+      {qwen2_vl, "qwen2_vl"}, {qwen2_5_vl, "qwen2_5_vl"}, {qwen3_vl, "qwen3_vl"}, {ovis2, "ovis2"}};
+};
+
+namespace hf {
 
 struct ModelConfig {
   Family family = Family::clip;
@@ -81,6 +93,7 @@ struct ModelConfig {
 
 // The file, or the folder with config.json. Error{not_found, bad_json, unsupported}.
 ModelConfig read_config(const std::string& path);
-ModelConfig parse_config(const nlohmann::json& value, const std::string& file);
+ModelConfig parse_config(const json& value, const std::string& file);
 
-}  // namespace arrcoc::hf
+}  // namespace hf
+}  // namespace arrcoc

@@ -19,16 +19,14 @@ std::vector<int64_t> axes(const DecoderConfig& config) {
   if (config.interleaved) {
     for (int64_t axis = 1; axis < 3; ++axis) {
       int64_t end = config.mrope[static_cast<size_t>(axis)] * 3;
-      for (int64_t f = axis; f < std::min<int64_t>(end, config.head_dim / 2); f += 3) {
+      for (int64_t f = axis; f < std::min<int64_t>(end, config.head_dim / 2); f += 3)
         out[static_cast<size_t>(f)] = axis;
-      }
     }
     return out;
   }
   size_t at = 0;
-  for (size_t axis = 0; axis < 3; ++axis) {
+  for (size_t axis = 0; axis < 3; ++axis)
     for (int64_t i = 0; i < config.mrope[axis]; ++i) out[at++] = static_cast<int64_t>(axis);
-  }
   return out;
 }
 
@@ -51,9 +49,9 @@ Decoder::Decoder(const DecoderConfig& c, const std::string& file, Source& source
       layer.q_norm = source.rms_norm(self + "q_norm", c.head_dim, c.eps);
       layer.k_norm = source.rms_norm(self + "k_norm", c.head_dim, c.eps);
     }
-    layer.mlp = {source.linear(at + "mlp.gate_proj", c.hidden, c.intermediate, c.mlp_bias),
-                 source.linear(at + "mlp.up_proj", c.hidden, c.intermediate, c.mlp_bias),
-                 source.linear(at + "mlp.down_proj", c.intermediate, c.hidden, c.mlp_bias), act};
+    layer.mlp = {source.linear(at + "mlp.up_proj", c.hidden, c.intermediate, c.mlp_bias),
+                 source.linear(at + "mlp.down_proj", c.intermediate, c.hidden, c.mlp_bias), act,
+                 source.linear(at + "mlp.gate_proj", c.hidden, c.intermediate, c.mlp_bias)};
     layers_.push_back(std::move(layer));
   }
   norm_ = source.rms_norm("language.norm", c.hidden, c.eps);
@@ -65,10 +63,9 @@ Decoder::Decoder(const DecoderConfig& c, const std::string& file, Source& source
 
 at::Tensor Decoder::embed(const at::Tensor& ids) const {
   if (ids.numel() > 0 &&
-      (ids.min().item<int64_t>() < 0 || ids.max().item<int64_t>() >= embeddings_.size(0))) {
+      (ids.min().item<int64_t>() < 0 || ids.max().item<int64_t>() >= embeddings_.size(0)))
     throw Error(ErrorCode::bad_argument,
                 "token ids must lie in 0.." + std::to_string(embeddings_.size(0) - 1));
-  }
   return at::embedding(embeddings_, ids.to(embeddings_.device()));
 }
 
@@ -115,10 +112,9 @@ at::Tensor Decoder::attend(const Layer& layer, const at::Tensor& x, const Rotary
     k = cache->keys[index].narrow(2, 0, length);
     v = cache->values[index].narrow(2, 0, length);
   }
-  if (config_.sliding_window > 0 && k.size(2) > config_.sliding_window) {
+  if (config_.sliding_window > 0 && k.size(2) > config_.sliding_window)
     throw Error(ErrorCode::unsupported, "more than " + std::to_string(config_.sliding_window) +
                                             " tokens: longer than this model's sliding window");
-  }
   double scale = 1 / std::sqrt(static_cast<double>(config_.head_dim));
   if (probe &&
       std::count(probe->layers.begin(), probe->layers.end(), static_cast<int64_t>(index))) {
@@ -148,11 +144,10 @@ at::Tensor Decoder::forward(at::Tensor x, const at::Tensor& positions, Cache* ca
     x = x + attend(layer, layer.input(x), rotary, i, cache, probe);
     if (probe && probe->only && i + 1 == count) return x;
     x = x + layer.mlp(layer.post(x));
-    if (deepstack && i < deepstack->rows.size()) {
+    if (deepstack && i < deepstack->rows.size())
       x = x.flatten(0, 1)
               .index_add(0, deepstack->places, deepstack->rows[i].to(x.scalar_type()))
               .view_as(x);
-    }
   }
   if (cache) cache->length += x.size(1);
   return norm_(x);
@@ -160,11 +155,6 @@ at::Tensor Decoder::forward(at::Tensor x, const at::Tensor& positions, Cache* ca
 
 at::Tensor Decoder::logits(const at::Tensor& hidden) const {
   return at::linear(hidden, head_).to(at::kFloat);
-}
-
-int64_t Decoder::cache_bytes_per_token() const {
-  return 2 * config_.layers * config_.kv_heads * config_.head_dim *
-         static_cast<int64_t>(c10::elementSize(dtype()));
 }
 
 }  // namespace arrcoc::hf

@@ -47,15 +47,13 @@ class Decoder {
   at::Tensor logits(const at::Tensor& hidden) const;  // float
   at::Device device() const { return embeddings_.device(); }
   at::ScalarType dtype() const { return embeddings_.scalar_type(); }
-  // Bytes of cache a token takes.
-  int64_t cache_bytes_per_token() const;
 
  private:
   struct Layer {
     Norm input, post;
     Linear q, k, v, out;
     Norm q_norm, k_norm;
-    GatedMlp mlp;
+    Mlp mlp;
   };
   Rotary angles(const at::Tensor& positions) const;  // for [B,L,H,D]
   at::Tensor attend(const Layer& layer, const at::Tensor& x, const Rotary& rotary, size_t index,

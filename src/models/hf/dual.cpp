@@ -14,8 +14,6 @@ at::Tensor unit(const at::Tensor& x) { return x / x.norm(2, -1, true); }
 
 }  // namespace
 
-Spellings DualEncoder::spellings() { return {}; }
-
 DualEncoder::DualEncoder(const ModelConfig& model, Source& source)
     : clip_(model.family == Family::clip), config_(model.dual) {
   const DualConfig& c = config_;
@@ -23,10 +21,8 @@ DualEncoder::DualEncoder(const ModelConfig& model, Source& source)
   const std::string t = "text_model.";
   int64_t width = c.vision.hidden;
   int64_t side = c.image_size / c.patch;
-  at::Tensor kernel =
-      source.get(v + "embeddings.patch_embedding.weight", {width, c.channels, c.patch, c.patch});
-  patch_.weight = kernel.flatten(1);
-  if (!clip_) patch_.bias = source.get(v + "embeddings.patch_embedding.bias", {width});
+  patch_ = patch_projection(source, v + "embeddings.patch_embedding", width, c.channels, c.patch,
+                            !clip_);
   if (clip_) {
     class_ = source.get(v + "embeddings.class_embedding", {width});
     pre_ = source.layer_norm(v + "pre_layrnorm", width, c.vision.eps);  // spelled so in the files
@@ -70,11 +66,10 @@ at::Tensor DualEncoder::vision_hidden(const at::Tensor& pixels) const {
   // Like the strided convolution of the reference, pixels past the last whole patch are not seen.
   int64_t side = config_.image_size / config_.patch * config_.patch;
   if (pixels.dim() != 4 || pixels.size(2) < side || pixels.size(3) < side ||
-      pixels.size(2) > config_.image_size || pixels.size(3) > config_.image_size) {
+      pixels.size(2) > config_.image_size || pixels.size(3) > config_.image_size)
     throw Error(ErrorCode::bad_argument, "this model takes pictures of " +
                                              std::to_string(config_.image_size) + "x" +
                                              std::to_string(config_.image_size) + " pixels");
-  }
   at::Tensor image = pixels.narrow(2, 0, side).narrow(3, 0, side).to(tokens_.options());
   at::Tensor x = patch_(unfold_patches(image, config_.patch));
   if (clip_) x = at::cat({class_.expand({x.size(0), 1, x.size(2)}), x}, 1);
@@ -110,14 +105,12 @@ at::Tensor DualEncoder::dense(const at::Tensor& pixels) const {
 }
 
 at::Tensor DualEncoder::text_embeds(const at::Tensor& ids) const {
-  if (ids.dim() != 2 || ids.size(1) < 1 || ids.size(1) > config_.positions) {
+  if (ids.dim() != 2 || ids.size(1) < 1 || ids.size(1) > config_.positions)
     throw Error(ErrorCode::bad_argument,
                 "this model takes 1 to " + std::to_string(config_.positions) + " text tokens");
-  }
-  if (ids.min().item<int64_t>() < 0 || ids.max().item<int64_t>() >= config_.vocab) {
+  if (ids.min().item<int64_t>() < 0 || ids.max().item<int64_t>() >= config_.vocab)
     throw Error(ErrorCode::bad_argument,
                 "token ids must lie in 0.." + std::to_string(config_.vocab - 1));
-  }
   at::Tensor at = ids.to(tokens_.device());
   at::Tensor x = at::embedding(tokens_, at) + text_positions_.narrow(0, 0, at.size(1));
   x = text_norm_(text_(x, clip_));

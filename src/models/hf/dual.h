@@ -10,7 +10,6 @@ namespace arrcoc::hf {
 class DualEncoder {
  public:
   DualEncoder(const ModelConfig& config, Source& source);
-  static Spellings spellings();
 
   // pixels [B,3,S,S] -> [B,L,D]: CLIP: class token first, before the last norm; SigLIP: after it.
   at::Tensor vision_hidden(const at::Tensor& pixels) const;
@@ -22,8 +21,6 @@ class DualEncoder {
   // Every place in the space of the texts, [B,L,P]. CLIP: projection(norm(hidden)); SigLIP: each
   // place through the pooling head by itself, as if it alone were attended to.
   at::Tensor dense(const at::Tensor& pixels) const;
-  int64_t image_size() const { return config_.image_size; }
-  int64_t patch() const { return config_.patch; }
   int64_t max_text() const { return config_.positions; }
   bool clip() const { return clip_; }
 

@@ -7,16 +7,14 @@
 #include <sstream>
 
 #include "arrcoc/error.h"
-#include "models/hf/hf.h"
 #include "arrcoc/weights.h"
 #include "models/hf/checkpoint.h"
 #include "models/hf/dual.h"
 #include "models/hf/generate.h"
-#include "models/hf/golden.h"
-#include "models/hf/processor.h"
 #include "models/hf/sam.h"
 
-namespace arrcoc::hf {
+namespace arrcoc {
+namespace hf {
 namespace {
 
 constexpr double kTolerance = 2e-4;  // of features and logits, float32
@@ -55,18 +53,16 @@ std::vector<TensorCheck> run(const WeightFile& golden, const std::vector<std::st
     if (std::count(inputs.begin(), inputs.end(), name)) continue;
     auto found = computed.find(name);
     try {
-      if (found == computed.end()) {
+      if (found == computed.end())
         out.push_back({name, 0, 0, "nothing here computes it"});
-      } else {
+      else
         out.push_back(compare(name, found->second().to(at::kCPU), golden.view(name)));
-      }
     } catch (const Error& error) {
       out.push_back({name, 0, 0, error.what()});
     }
   }
-  if (out.empty()) {
+  if (out.empty())
     throw Error(ErrorCode::bad_weights, golden.source() + ": holds no output to compare with");
-  }
   return out;
 }
 
@@ -110,9 +106,8 @@ std::vector<TensorCheck> check_vlm(const std::string& folder, const ModelConfig&
                  expected.size(0) * expected.size(1) == visual.size();
     return tiled ? visual.rows.reshape({expected.size(0), expected.size(1), -1}) : visual.rows;
   };
-  for (size_t i = 0; i < visual.deepstack.size(); ++i) {
+  for (size_t i = 0; i < visual.deepstack.size(); ++i)
     computed["deepstack_" + std::to_string(i)] = [&visual, i] { return visual.deepstack[i]; };
-  }
   computed["position_ids"] = [&] { return prompt.positions; };
   computed["rope_delta"] = [&] {
     at::Tensor last = std::get<0>(prompt.positions.max(0)).amax(1);
@@ -125,10 +120,10 @@ std::vector<TensorCheck> check_vlm(const std::string& folder, const ModelConfig&
     return logits(prepare(*model, ids, grid, pick(visual, keep), groups));
   };
   computed["generated"] = [&] {
-    GenerateOptions options = read_generation(folder);
-    options.temperature = 0;
-    options.max_new_tokens = golden.view("generated").size(1) - ids.size(1);
-    Generation made = generate(*model, prompt, options);
+    GenerationSettings settings = read_generation(folder);
+    settings.temperature = 0;
+    settings.max_new_tokens = golden.view("generated").size(1) - ids.size(1);
+    Generation made = generate(*model, prompt, settings);
     return at::cat({ids, at::tensor(made.ids, at::kLong).unsqueeze(0)}, 1);
   };
   return run(golden, {"pixel_values", "input_ids", "image_grid_thw", "sparse_keep"}, computed);
@@ -136,15 +131,14 @@ std::vector<TensorCheck> check_vlm(const std::string& folder, const ModelConfig&
 
 }  // namespace
 
-std::vector<TensorCheck> check_golden(const std::string& folder, const std::string& path) {
-  return check_golden_on(folder, path, "cpu");
-}
+}  // namespace hf
 
-std::vector<TensorCheck> check_golden_on(const std::string& folder, const std::string& path,
-                                         const std::string& device) {
+std::vector<TensorCheck> check_golden(const std::string& folder, const std::string& path,
+                                      const std::string& device) {
+  using namespace hf;
   ModelConfig config = read_config(folder);
   WeightFile golden = WeightFile::open(path);
-  FileSource source(WeightFile::open(folder), spellings_of(config), at::kFloat, device_of(device));
+  FileSource source = open_weights(folder, config, {.device = device, .dtype = "float32"});
   switch (config.family) {
     case Family::clip:
     case Family::siglip:
@@ -161,6 +155,7 @@ std::vector<TensorCheck> check_golden_on(const std::string& folder, const std::s
 
 std::vector<TensorCheck> check_processor(const std::string& settings, const std::string& path,
                                          const std::vector<at::Tensor>& pictures) {
+  using namespace hf;
   ImageProcessor processor = ImageProcessor::open(settings);
   WeightFile golden = WeightFile::open(path);
   std::vector<TensorCheck> out;
@@ -190,4 +185,4 @@ std::vector<TensorCheck> check_processor(const std::string& settings, const std:
   return out;
 }
 
-}  // namespace arrcoc::hf
+}  // namespace arrcoc

@@ -1,10 +1,12 @@
 // Hugging Face checkpoints in process: vision-language models that answer questions about pictures
-// with all, some, or other visual tokens than they were trained to take.
+// with all, some, or other visual tokens than they were trained to take. The parts behind
+// open_model (arrcoc/model.h).
 //
-//   auto model = hf::HfModel::open("Qwen3-VL-2B", {}, load_tokenizer("Qwen3-VL-2B"));
-//   hf::Features all = model->encode_image(picture);                 // once a picture
-//   hf::Features few = model->select(all, allocation);               // once a question
-//   hf::Answer answer = model->answer("What is the total?", {few});
+//   auto model = HfModel::open("Qwen3-VL-2B", {}, load_tokenizer("Qwen3-VL-2B"));
+//   Features all = model->encode_image(picture);                 // once a picture
+//   Features few = model->select(all, allocation);               // once a question
+//   std::vector<int64_t> prompt = model->prompt_ids({{Role::user, "What is the total?", 1}},
+//   {few}); Generation answer = model->generate(prompt, {few}, model->defaults());
 //
 // Families: llava (1.5), qwen2_vl, qwen2_5_vl, qwen3_vl, ovis2. A model is immutable after opening
 // and shared by threads; features are values whose tensors are never changed.
@@ -14,31 +16,25 @@
 
 #include <cstdint>
 #include <functional>
-#include <list>
-#include <map>
 #include <memory>
-#include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "arrcoc/allocate.h"
+#include "arrcoc/model.h"
 #include "arrcoc/picture.h"
+#include "models/hf/config.h"
 #include "models/tokenizers/tokenizer.h"
 
 namespace arrcoc::hf {
 
-class DualEncoder;
 class Vlm;
 class ImageProcessor;
 struct Prompt;
 
-struct LoadOptions {
-  std::string device = "cpu";  // or "cuda", "cuda:1"
-  std::string dtype;           // float32, bfloat16, float16; "": float32 on the CPU, else bfloat16
-};
-
-struct GenerateOptions {
+struct GenerationSettings {
   int64_t max_new_tokens = 256;
   double temperature = 0;  // 0: always the likeliest token
   double top_p = 1;
@@ -48,13 +44,13 @@ struct GenerateOptions {
   uint64_t seed = 0;
   std::vector<int64_t> stop;              // end the answer; they are its last token
   std::vector<int64_t> attention_layers;  // whose look at the picture is wanted; -1 is the last
-  std::function<bool(int64_t)> on_token;  // each token as it is made; false ends the answer
+  // Each token of answer i as it is made; false ends that answer.
+  std::function<bool(size_t i, int64_t id)> on_token;
 };
 
 struct Generation {
   std::vector<int64_t> ids;        // new tokens, the stop token included
   std::vector<float> probability;  // of each, under the model at temperature 1
-  std::vector<float> entropy;      // of each choice, in nats
   bool stopped = false;            // by a stop token
   int64_t prompt_tokens = 0;       // that the language model read
   int64_t visual_tokens = 0;       // among them
@@ -79,7 +75,6 @@ struct Features {
   std::vector<Box> boxes;                    // of every token of the full views, source pixels
   int64_t tile_rows = 1, tile_cols = 1;      // Ovis2
   int width = 0, height = 0;                 // of the picture, source pixels
-  std::string mode = "native";               // native, prune, patches, zoom
   int64_t size() const;                      // rows: what the language model pays for
   int64_t native() const { return static_cast<int64_t>(boxes.size()); }
   int64_t bytes() const;
@@ -93,36 +88,34 @@ struct SelectOptions {
   bool tiers = false;
 };
 
-struct Message {
-  std::string role = "user";  // system, user, assistant
-  std::string text;
-  int pictures = 0;  // shown before the text
-};
-
-struct Answer {
-  std::string text;
-  Generation generation;
-};
-
 class HfModel {
  public:
   // config.json, model*.safetensors and preprocessor_config.json of the folder; generation defaults
-  // from generation_config.json. The tokenizer is needed for text only. Error{not_found, bad_json,
-  // bad_weights, unsupported}.
+  // from generation_config.json. The tokenizer is needed for text only. Of the options: device and
+  // dtype. Error{not_found, bad_json, bad_weights, unsupported}.
   static std::shared_ptr<const HfModel> open(const std::string& folder,
-                                             const LoadOptions& options = {},
+                                             const ModelOptions& options = {},
                                              std::shared_ptr<const Tokenizer> tokenizer = nullptr);
   // The model that a config.json describes with random weights, made on the device without a file:
   // to measure speed and memory. It has no tokenizer.
   static std::shared_ptr<const HfModel> random(const std::string& config,
-                                               const LoadOptions& options = {}, uint64_t seed = 0);
+                                               const ModelOptions& options = {}, uint64_t seed = 0);
   ~HfModel();
 
-  std::string family() const;
+  Family family() const;
   const Vlm& vlm() const { return *vlm_; }
   const ImageProcessor& processor() const { return *processor_; }
+  const Tokenizer* tokenizer() const { return tokenizer_.get(); }  // may be null
+  // The settings of generation_config.json.
+  const GenerationSettings& defaults() const { return defaults_; }
+
   // Pixels of the (resized) picture along one token; the zoom allocator needs it.
   int token_pixels() const;
+  // Tokens of encode_image for a picture of that size.
+  int64_t native_tokens(int width, int height) const;
+  // Rows and columns of tokens of a crop of encode_zoom that is resampled to that size: what the
+  // processor makes of it, but for its least size, which glances and crops may be below.
+  std::pair<int64_t, int64_t> view_grid(int width, int height) const;
   // "" when zoom works, else why it does not.
   std::string zoom_refusal() const;
 
@@ -134,44 +127,36 @@ class HfModel {
   // The same choice made before the encoder: only the chosen tokens' patches are encoded.
   Features encode_patches(const Picture& picture, const Allocation& allocation,
                           const SelectOptions& options = {}) const;
-  // Glance and crops as pictures of their own; the last crops are left out until all fit the
-  // budget. Error{unsupported} with the reason where picture size does not set the token count.
+  // All crops of the allocation as pictures of their own. Error{unsupported} with the reason where
+  // picture size does not set the token count.
   Features encode_zoom(const Picture& picture, const Allocation& allocation) const;
 
-  // Ids of the whole prompt with a placeholder for every token of the full views.
-  std::vector<int64_t> prompt_ids(const std::vector<Message>& messages,
+  // Ids of a conversation in the family's own template, with a placeholder for every token of the
+  // full views. Pictures are handed out in order to the turns that show them. Error{bad_argument}
+  // when their numbers differ, or without a tokenizer.
+  std::vector<int64_t> prompt_ids(const std::vector<Turn>& turns,
                                   const std::vector<Features>& pictures) const;
   Generation generate(const std::vector<int64_t>& prompt, const std::vector<Features>& pictures,
-                      const GenerateOptions& options) const;
-  // The options of generation_config.json.
-  GenerateOptions defaults() const { return defaults_; }
-
-  // Conversation in the family's own template. Pictures are handed out in order to the messages
-  // that show them. Error{bad_argument} when their numbers differ.
-  Answer answer(const std::vector<Message>& messages, const std::vector<Features>& pictures,
-                const GenerateOptions& options) const;
-  // One question about these pictures, with the model's own settings.
-  Answer answer(const std::string& question, const std::vector<Features>& pictures) const;
-  // Several questions over pictures that were encoded once: the pictures are read once too, and all
-  // answers grow together. on_token is called for none of them.
-  std::vector<Answer> answer_all(const std::vector<std::string>& questions,
-                                 const std::vector<Features>& pictures,
-                                 const GenerateOptions& options) const;
-  // How much the words of the last message look at each visual token (in the order of `pictures`)
-  // in these layers; {}: the first quarter, without layer 0. Reads no further than the last of
-  // them, and generates nothing.
-  std::vector<float> early_attention(const std::vector<Message>& messages,
+                      const GenerationSettings& settings) const;
+  // Several prompts over the same pictures. Where all of them begin with the pictures, those are
+  // read once and the answers grow together.
+  std::vector<Generation> generate_all(const std::vector<std::vector<int64_t>>& prompts,
+                                       const std::vector<Features>& pictures,
+                                       const GenerationSettings& settings) const;
+  // How much the words after the last picture look at each visual token (in the order of
+  // `pictures`) in these layers; {}: the first quarter, without layer 0. Reads no further than the
+  // last of them, and generates nothing.
+  std::vector<float> early_attention(const std::vector<Turn>& turns,
                                      const std::vector<Features>& pictures,
                                      const std::vector<int64_t>& layers = {}) const;
 
  private:
   HfModel();
   Prompt prepared(const std::vector<int64_t>& ids, const std::vector<Features>& pictures) const;
-  std::string text_of(const Generation& generation) const;
   std::unique_ptr<Vlm> vlm_;
   std::unique_ptr<ImageProcessor> processor_;
   std::shared_ptr<const Tokenizer> tokenizer_;
-  GenerateOptions defaults_;
+  GenerationSettings defaults_;
 };
 
 // How often and where a picture stands in the prompt.
@@ -180,95 +165,12 @@ struct Slot {
   int64_t tile_rows = 1, tile_cols = 1;
 };
 // The text of a conversation as the family's template spells it, one placeholder token a view
-// (Ovis2: one a tile, with its marks).
-std::string chat_text(const std::string& family, const std::vector<Message>& messages,
+// (Ovis2: one a tile, with its marks). Error{unsupported} for families that do not talk.
+std::string chat_text(Family family, const std::vector<Turn>& turns,
                       const std::vector<Slot>& pictures);
 
 // Values of the tokens of features (Generation::attention, say) as a map over the picture: the mean
 // of the finest tokens over each cell of the largest view's grid. Cells without a token are 0.
-Map token_map(const Features& features, const std::vector<float>& values);
-
-// Maps of one picture on the grid of the finest: each stretched to [0,1], then their weighted mean.
-// Error{bad_argument} without maps, or with another number of weights; no weights: all alike.
-Map combine(const std::vector<Map>& maps, const std::vector<float>& weights = {});
-
-// CLIP or SigLIP: where a picture looks like a text.
-class TextImageModel {
- public:
-  static std::shared_ptr<const TextImageModel> open(const std::string& folder,
-                                                    const LoadOptions& options,
-                                                    std::shared_ptr<const Tokenizer> tokenizer);
-  ~TextImageModel();
-  // Cosine of every patch with the text, stretched to [0,1] over the picture. The part of the
-  // picture that the model's centre crop leaves out gets the mean.
-  Map relevance(const Picture& picture, const std::string& text) const;
-  // Cosine of the whole picture with the text.
-  float similarity(const Picture& picture, const std::string& text) const;
-
- private:
-  TextImageModel();
-  at::Tensor text_embeds(const std::string& text) const;
-  std::unique_ptr<DualEncoder> model_;
-  std::unique_ptr<ImageProcessor> processor_;
-  std::shared_ptr<const Tokenizer> tokenizer_;
-};
-
-// The features of the pictures seen last, by content hash. Thread-safe.
-class FeatureCache {
- public:
-  explicit FeatureCache(int64_t max_bytes) : max_bytes_(max_bytes) {}
-  // Calls `make` when the picture is not there; two threads may both make the same.
-  Features get(uint64_t hash, const std::function<Features()>& make);
-  size_t hits() const;
-  int64_t bytes() const;
-
- private:
-  struct Entry {
-    uint64_t hash;
-    Features features;
-  };
-  int64_t max_bytes_;
-  mutable std::mutex mutex_;
-  std::list<Entry> entries_;  // newest first
-  std::map<uint64_t, std::list<Entry>::iterator> index_;
-  int64_t bytes_ = 0;
-  size_t hits_ = 0;
-};
-
-// ---- Checking and making checkpoints
-
-struct TensorCheck {
-  std::string name;
-  double difference = 0;  // the largest, or the number of different ids
-  double tolerance = 0;
-  std::string problem;  // shapes that differ and the like; "" when none
-  bool ok() const { return problem.empty() && difference <= tolerance; }
-};
-
-// Runs a checkpoint on the inputs of a golden file and compares every output that the file names,
-// in float32 on the CPU.
-std::vector<TensorCheck> check_golden(const std::string& folder, const std::string& golden);
-// The same for an image processor's settings: `pictures` are img0, img1, ... as [3,H,W] uint8.
-std::vector<TensorCheck> check_processor(const std::string& settings, const std::string& golden,
-                                         const std::vector<at::Tensor>& pictures);
-// A short run without a golden file: every tensor present and finite, outputs finite, cached and
-// uncached continuation alike.
-std::vector<TensorCheck> self_test(const std::string& folder, const LoadOptions& options = {});
-
-struct ModelInfo {
-  std::string folder, family, dtype;  // dtype: as stored
-  int64_t parameters = 0;
-  int64_t stored_bytes = 0;
-  int64_t bytes_per_cached_token = 0;  // at the stored dtype; 0 without a language model
-  std::string problem;                 // why it cannot be loaded; "" when it can
-};
-// Reads headers only; a folder that cannot be loaded says why.
-ModelInfo inspect(const std::string& folder);
-
-// Writes a random checkpoint (config.json, weights in shards of at most shard_bytes) of any size.
-// The same seed gives the same bytes. Returns the number of parameters.
-int64_t init_checkpoint(const std::string& config, const std::string& folder,
-                        const std::string& dtype = "bfloat16", uint64_t seed = 0,
-                        int64_t shard_bytes = int64_t{2} << 30);
+Map token_map(const Features& features, std::span<const float> values);
 
 }  // namespace arrcoc::hf

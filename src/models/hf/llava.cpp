@@ -14,10 +14,8 @@ class Llava : public Vlm {
     int64_t side = c_.image_size / c_.patch;
     const std::string v = "visual.";
     class_ = source.get(v + "embeddings.class_embedding", {width});
-    patch_.weight =
-        source
-            .get(v + "embeddings.patch_embedding.weight", {width, c_.channels, c_.patch, c_.patch})
-            .flatten(1);
+    patch_ = patch_projection(source, v + "embeddings.patch_embedding", width, c_.channels,
+                              c_.patch, false);
     positions_ = source.get(v + "embeddings.position_embedding.weight", {side * side + 1, width});
     pre_ = source.layer_norm(v + "pre_layrnorm", width, c_.encoder.eps);
     encoder_ = Encoder(c_.encoder, v + "encoder.", source);
@@ -28,15 +26,13 @@ class Llava : public Vlm {
         activation(c_.act, config.file)};
   }
 
+  int64_t tile_tokens() const override {
+    const int64_t side = c_.image_size / c_.patch;
+    return side * side + (c_.keep_class ? 1 : 0);
+  }
   int64_t tokens(const at::Tensor& values, const at::Tensor&) const override {
-    int64_t side = c_.image_size / c_.patch;
-    if (values.dim() != 4 || values.size(1) != c_.channels || values.size(2) != c_.image_size ||
-        values.size(3) != c_.image_size) {
-      throw Error(ErrorCode::bad_argument, "pixel values must be [B,3," +
-                                               std::to_string(c_.image_size) + "," +
-                                               std::to_string(c_.image_size) + "]");
-    }
-    return values.size(0) * (side * side + (c_.keep_class ? 1 : 0));
+    require_square(values, c_.channels, c_.image_size);
+    return values.size(0) * tile_tokens();
   }
 
   Visual encode(const at::Tensor& values, const at::Tensor& grid,
@@ -47,12 +43,10 @@ class Llava : public Vlm {
     at::Tensor patches = unfold_patches(image, c_.patch);
     at::Tensor places = positions_.narrow(0, 1, positions_.size(0) - 1);
     if (!keep.empty()) {
-      if (values.size(0) != 1 || c_.keep_class) {
+      if (values.size(0) != 1 || c_.keep_class)
         throw Error(ErrorCode::unsupported, "patches are chosen for one picture at a time");
-      }
-      if (keep.front() < 0 || keep.back() >= places.size(0)) {
+      if (keep.front() < 0 || keep.back() >= places.size(0))
         throw Error(ErrorCode::bad_argument, "kept visual tokens must exist");
-      }
       at::Tensor index = at::tensor(keep, at::kLong).to(patches.device());
       patches = patches.index_select(1, index);
       places = places.index_select(0, index);

@@ -1,10 +1,7 @@
 // Ovis2: patches become mixtures over a visual vocabulary, looked up in an embedding table.
 #include <ATen/ATen.h>
 
-#include <cmath>
-
 #include "arrcoc/error.h"
-#include "models/compat.h"
 #include "models/hf/vlm.h"
 
 namespace arrcoc::hf {
@@ -14,48 +11,36 @@ class Ovis : public Vlm {
  public:
   Ovis(const ModelConfig& config, Source& source) : Vlm(config, source), c_(config.ovis) {
     const std::string v = "visual.transformer.";
-    int64_t side = c_.image_size / c_.patch;
-    Activation act = activation(c_.act, config.file);
-    patch_.weight = source
-                        .get(v + "embeddings.patch_embedding.weight",
-                             {c_.hidden, c_.channels, c_.patch, c_.patch})
-                        .flatten(1);
-    patch_.bias = source.get(v + "embeddings.patch_embedding.bias", {c_.hidden});
-    positions_ = source.get(v + "embeddings.position_embedding.weight", {side * side, c_.hidden});
-    patch_norm_ = source.rms_norm(v + "embeddings.rms_norm", c_.hidden, c_.eps);
-    for (int64_t i = 0; i < c_.layers; ++i) {
-      std::string at = v + "encoder.layers." + std::to_string(i) + ".";
-      auto square = [&](const char* name) {
-        return source.linear(at + "attention." + name, c_.hidden, c_.hidden, c_.qkv_bias);
-      };
-      Layer layer;
-      layer.norm1 = source.rms_norm(at + "rms_norm1", c_.hidden, c_.eps);
-      layer.norm2 = source.rms_norm(at + "rms_norm2", c_.hidden, c_.eps);
-      layer.q = square("q_proj");
-      layer.k = square("k_proj");
-      layer.v = square("v_proj");
-      layer.out = square("out_proj");
-      layer.mlp = {source.linear(at + "ffn.gate_proj", c_.hidden, c_.intermediate, c_.mlp_bias),
-                   source.linear(at + "ffn.up_proj", c_.hidden, c_.intermediate, c_.mlp_bias),
-                   source.linear(at + "ffn.down_proj", c_.intermediate, c_.hidden, c_.mlp_bias),
-                   act};
-      layers_.push_back(std::move(layer));
+    const EncoderConfig& e = c_.encoder;
+    const int64_t side = c_.image_size / c_.patch;
+    const Activation act = activation(e.act, config.file);
+    patch_ = patch_projection(source, v + "embeddings.patch_embedding", e.hidden, c_.channels,
+                              c_.patch, true);
+    positions_ = source.get(v + "embeddings.position_embedding.weight", {side * side, e.hidden});
+    patch_norm_ = source.rms_norm(v + "embeddings.rms_norm", e.hidden, e.eps);
+    std::vector<Encoder::Layer> layers;
+    for (int64_t i = 0; i < e.layers; ++i) {
+      const std::string at = v + "encoder.layers." + std::to_string(i) + ".";
+      Encoder::Layer& layer = layers.emplace_back();
+      layer.norm1 = source.rms_norm(at + "rms_norm1", e.hidden, e.eps);
+      layer.norm2 = source.rms_norm(at + "rms_norm2", e.hidden, e.eps);
+      layer.read_attention(at + "attention.", e.hidden, c_.qkv_bias, source);
+      layer.mlp = {source.linear(at + "ffn.up_proj", e.hidden, e.intermediate, c_.mlp_bias),
+                   source.linear(at + "ffn.down_proj", e.intermediate, e.hidden, c_.mlp_bias), act,
+                   source.linear(at + "ffn.gate_proj", e.hidden, e.intermediate, c_.mlp_bias)};
     }
-    norm_ = source.rms_norm(v + "rms_norm", c_.hidden, c_.eps);
+    encoder_ = Encoder(std::move(layers), e.heads);
+    norm_ = source.rms_norm(v + "rms_norm", e.hidden, e.eps);
     words_ = c_.vocab - c_.indicators;
-    head_ = source.linear("visual.head_linear", c_.hidden * c_.stride * c_.stride, words_, false);
+    head_ = source.linear("visual.head_linear", e.hidden * c_.stride * c_.stride, words_, false);
     head_norm_ = source.layer_norm("visual.head_norm", words_, 1e-5);
     table_ = source.get("table.weight", {c_.vocab, config.decoder.hidden});
   }
 
+  int64_t tile_tokens() const override { return across() * across(); }
   int64_t tokens(const at::Tensor& values, const at::Tensor&) const override {
-    if (values.dim() != 4 || values.size(1) != c_.channels || values.size(2) != c_.image_size ||
-        values.size(3) != c_.image_size) {
-      throw Error(ErrorCode::bad_argument, "pixel values must be [tiles,3," +
-                                               std::to_string(c_.image_size) + "," +
-                                               std::to_string(c_.image_size) + "]");
-    }
-    return values.size(0) * across() * across();
+    require_square(values, c_.channels, c_.image_size);
+    return values.size(0) * tile_tokens();
   }
 
   Visual encode(const at::Tensor& values, const at::Tensor& grid,
@@ -65,7 +50,7 @@ class Ovis : public Vlm {
     at::Tensor image = values.narrow(2, 0, side * c_.patch).narrow(3, 0, side * c_.patch);
     at::Tensor patches = unfold_patches(image.to(patch_.weight.options()), c_.patch);
     if (keep.empty()) {
-      at::Tensor x = run(patch_norm_(patch_(patches)) + positions_);
+      at::Tensor x = norm_(encoder_(patch_norm_(patch_(patches)) + positions_));
       return {words(blocks(x)).reshape({total, -1}), {}};
     }
     return some(patches, keep);
@@ -84,27 +69,8 @@ class Ovis : public Vlm {
   }
 
  private:
-  struct Layer {
-    Norm norm1, norm2;
-    Linear q, k, v, out;
-    GatedMlp mlp;
-  };
-
   int64_t across() const {  // tokens along a tile
     return (c_.image_size / c_.patch + c_.stride - 1) / c_.stride;
-  }
-
-  at::Tensor run(at::Tensor x) const {
-    double scale = 1 / std::sqrt(static_cast<double>(c_.hidden / c_.heads));
-    for (const Layer& layer : layers_) {
-      at::Tensor normal = layer.norm1(x);
-      at::Tensor mixed = compat::attention(split_heads(layer.q(normal), c_.heads),
-                                           split_heads(layer.k(normal), c_.heads),
-                                           split_heads(layer.v(normal), c_.heads), scale);
-      x = x + layer.out(join_heads(mixed));
-      x = x + layer.mlp(layer.norm2(x));
-    }
-    return norm_(x);
   }
 
   // stride x stride neighbours side by side: [B,side*side,D] -> [B,tokens,D*stride*stride].
@@ -122,14 +88,13 @@ class Ovis : public Vlm {
   // Patch rows of the tokens that were chosen, tile by tile; places past the edge stay zero.
   Visual some(const at::Tensor& patches, const std::vector<int64_t>& keep) const {
     int64_t side = c_.image_size / c_.patch;
-    int64_t per_tile = across() * across();
+    int64_t per_tile = tile_tokens();
     int64_t unit = c_.stride * c_.stride;
     std::vector<at::Tensor> rows;
     for (size_t begin = 0; begin < keep.size();) {
       int64_t tile = keep[begin] / per_tile;
-      if (keep[begin] < 0 || tile >= patches.size(0)) {
+      if (keep[begin] < 0 || tile >= patches.size(0))
         throw Error(ErrorCode::bad_argument, "kept visual tokens must exist");
-      }
       std::vector<int64_t> from, to;  // patch of the tile -> place among the kept blocks
       size_t end = begin;
       for (; end < keep.size() && keep[end] / per_tile == tile; ++end) {
@@ -144,11 +109,11 @@ class Ovis : public Vlm {
       }
       at::Tensor index = at::tensor(from, at::kLong).to(patches.device());
       at::Tensor x = patch_norm_(patch_(patches[tile].index_select(0, index).unsqueeze(0)));
-      x = run(x + positions_.index_select(0, index));
+      x = norm_(encoder_(x + positions_.index_select(0, index)));
       at::Tensor filled =
-          at::zeros({static_cast<int64_t>(end - begin) * unit, c_.hidden}, x.options());
+          at::zeros({static_cast<int64_t>(end - begin) * unit, c_.encoder.hidden}, x.options());
       filled.index_copy_(0, at::tensor(to, at::kLong).to(patches.device()), x[0]);
-      rows.push_back(words(filled.reshape({1, -1, c_.hidden * unit}))[0]);
+      rows.push_back(words(filled.reshape({1, -1, c_.encoder.hidden * unit}))[0]);
       begin = end;
     }
     return {at::cat(rows), {}};
@@ -158,9 +123,7 @@ class Ovis : public Vlm {
   at::Tensor words(const at::Tensor& x) const {
     at::Tensor logits = head_norm_(head_(x));
     at::Tensor share = at::softmax(logits, -1);
-    if (c_.tokenize == "st_argmax") {
-      share = at::zeros_like(share).scatter_(-1, share.argmax(-1, true), 1.0);
-    }
+    if (c_.likeliest) share = at::zeros_like(share).scatter_(-1, share.argmax(-1, true), 1.0);
     return at::matmul(share, table_.narrow(0, 0, words_));
   }
 
@@ -169,7 +132,7 @@ class Ovis : public Vlm {
   Linear patch_, head_;
   at::Tensor positions_, table_;
   Norm patch_norm_, norm_, head_norm_;
-  std::vector<Layer> layers_;
+  Encoder encoder_;
 };
 
 }  // namespace

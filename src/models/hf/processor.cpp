@@ -7,34 +7,26 @@
 #include <filesystem>
 
 #include "arrcoc/error.h"
-#include "models/hf/json.h"
 #include "models/hf/tiling.h"
 
 namespace arrcoc::hf {
 namespace {
 
-using nlohmann::json;
-
 constexpr int64_t kMaxSide = 1 << 20;
 constexpr int64_t kMaxPixels = int64_t{1} << 40;
 
-std::vector<double> channel_values(const json& settings, const char* key,
-                                   std::vector<double> fallback, const std::string& file) {
-  if (!jsonio::has(settings, key)) return fallback;
-  const json& value = settings[key];
+std::vector<double> channel_values(const Settings& s, const char* key,
+                                   std::vector<double> fallback) {
+  if (!s.has(key)) return fallback;
+  const json& value = s.need(key);
   if (value.is_number()) return std::vector<double>(3, value.get<double>());
-  if (!value.is_array() || value.size() != 3) jsonio::fail(file, key, "is not three numbers");
+  if (!value.is_array() || value.size() != 3) s.fail(key, "is not three numbers");
   std::vector<double> out;
-  for (const json& one : value) {
-    if (!one.is_number()) jsonio::fail(file, key, "is not three numbers");
-    out.push_back(one.get<double>());
-  }
+  for (const json& one : value) read_value(s.file(), key, one, out.emplace_back());
   return out;
 }
 
-int64_t side(const json& object, const char* key, const std::string& file) {
-  return jsonio::whole(object, key, 0, 1, kMaxSide, file);
-}
+int64_t side(const Settings& s, const char* key) { return s.whole(key, 0, 1, kMaxSide); }
 
 // Half to even, as Python rounds.
 int64_t round_even(double value) { return static_cast<int64_t>(std::nearbyint(value)); }
@@ -44,25 +36,23 @@ int64_t round_even(double value) { return static_cast<int64_t>(std::nearbyint(va
 ImageProcessor ImageProcessor::open(const std::string& path) {
   std::filesystem::path file = path;
   if (std::filesystem::is_directory(file)) file /= "preprocessor_config.json";
-  return from(jsonio::read(file.string()), file.string());
+  return from(Settings::read(file.string()), file.string());
 }
 
 ImageProcessor ImageProcessor::from(const json& settings, const std::string& file) {
-  if (!settings.is_object()) throw Error(ErrorCode::bad_json, file + ": not an object");
-  std::string type = jsonio::text(settings, "image_processor_type",
-                                  jsonio::text(settings, "feature_extractor_type", "", file), file);
+  const Settings s(settings, file);
+  const std::string type = s.get("image_processor_type", s.get("feature_extractor_type", ""));
   auto is = [&](const char* name) { return type.rfind(name, 0) == 0; };
-  bool clip = is("CLIP") || is("Llava");
+  const bool clip = is("CLIP") || is("Llava");
   ImageProcessor p;
-  if (is("Qwen2") || is("Qwen3")) {
+  if (is("Qwen2") || is("Qwen3"))
     p.kind_ = Kind::smart;
-  } else if (is("Ovis2")) {
+  else if (is("Ovis2"))
     p.kind_ = Kind::tiles;
-  } else if (is("Sam")) {
+  else if (is("Sam"))
     p.kind_ = Kind::longest;
-  } else if (!clip && !is("Siglip") && !is("ViT")) {
+  else if (!clip && !is("Siglip") && !is("ViT"))
     throw Error(ErrorCode::unsupported, file + ": unknown image processor '" + type + "'");
-  }
   std::vector<double> mean(3, 0.5), deviation(3, 0.5);
   if (clip || p.kind_ == Kind::smart || p.kind_ == Kind::tiles) {
     mean = {0.48145466, 0.4578275, 0.40821073};
@@ -71,50 +61,44 @@ ImageProcessor ImageProcessor::from(const json& settings, const std::string& fil
     mean = {0.485, 0.456, 0.406};
     deviation = {0.229, 0.224, 0.225};
   }
-  p.mean_ = channel_values(settings, "image_mean", mean, file);
-  p.deviation_ = channel_values(settings, "image_std", deviation, file);
-  p.resize_ = jsonio::flag(settings, "do_resize", true, file);
-  p.rescale_ = jsonio::flag(settings, "do_rescale", true, file);
-  p.normalise_ = jsonio::flag(settings, "do_normalize", true, file);
-  p.crop_ = jsonio::flag(settings, "do_center_crop", clip, file);
-  p.factor_ = jsonio::number(settings, "rescale_factor", 1.0 / 255, file);
-  p.filter_ = static_cast<Filter>(
-      jsonio::whole(settings, "resample", p.kind_ == Kind::longest ? 2 : 3, 0, 5, file));
-  p.read_sizes(settings, clip, file);
-  p.read_frame(settings, file);
+  p.mean_ = channel_values(s, "image_mean", mean);
+  p.deviation_ = channel_values(s, "image_std", deviation);
+  p.resize_ = s.get("do_resize", true);
+  p.rescale_ = s.get("do_rescale", true);
+  p.normalise_ = s.get("do_normalize", true);
+  p.crop_ = s.get("do_center_crop", clip);
+  p.factor_ = s.get("rescale_factor", 1.0 / 255);
+  p.filter_ = static_cast<Filter>(s.whole("resample", p.kind_ == Kind::longest ? 2 : 3, 0, 5));
+  p.read_sizes(s, clip);
+  p.read_frame(s);
   return p;
 }
 
 // What a picture is resized to, under the names of several years.
-void ImageProcessor::read_sizes(const json& settings, bool clip, const std::string& file) {
-  patch_ = jsonio::whole(settings, "patch_size", 14, 1, 1024, file);
-  merge_ = jsonio::whole(settings, "merge_size", 2, 1, 64, file);
-  temporal_ = jsonio::whole(settings, "temporal_patch_size", 2, 1, 64, file);
-  max_tiles_ = jsonio::whole(settings, "max_patches", 12, 1, 256, file);
-  min_tiles_ = jsonio::whole(settings, "min_patches", 1, 1, 256, file);
-  cover_area_ = jsonio::flag(settings, "use_covering_area_grid", true, file);
-  if (!jsonio::flag(settings, "crop_to_patches", false, file)) max_tiles_ = 1;
-  if (jsonio::has(settings, "size")) {
-    const json& size = settings["size"];
-    if (size.is_number_integer()) {  // the spelling before 4.24
-      int64_t number = jsonio::whole(size, "size", 1, kMaxSide, file);
-      (crop_ ? shortest_ : height_) = number;
-      if (!crop_) width_ = number;
-    } else if (kind_ == Kind::smart) {
-      min_pixels_ = jsonio::whole(size, "shortest_edge", 0, 1, kMaxPixels, file);
-      max_pixels_ = jsonio::whole(size, "longest_edge", 0, 1, kMaxPixels, file);
-    } else {
-      shortest_ = side(size, "shortest_edge", file);
-      longest_ = side(size, "longest_edge", file);
-      height_ = side(size, "height", file);
-      width_ = side(size, "width", file);
-    }
+void ImageProcessor::read_sizes(const Settings& s, bool clip) {
+  patch_ = s.whole("patch_size", 14, 1, 1024);
+  merge_ = s.whole("merge_size", 2, 1, 64);
+  temporal_ = s.whole("temporal_patch_size", 2, 1, 64);
+  max_tiles_ = s.whole("max_patches", 12, 1, 256);
+  min_tiles_ = s.whole("min_patches", 1, 1, 256);
+  cover_area_ = s.get("use_covering_area_grid", true);
+  if (!s.get("crop_to_patches", false)) max_tiles_ = 1;
+  if (s.has("size") && s.need("size").is_number_integer()) {  // the spelling before 4.24
+    (crop_ ? shortest_ : height_) = side(s, "size");
+    if (!crop_) width_ = height_;
+  } else if (kind_ == Kind::smart) {
+    min_pixels_ = s.below("size").whole("shortest_edge", min_pixels_, 1, kMaxPixels);
+    max_pixels_ = s.below("size").whole("longest_edge", max_pixels_, 1, kMaxPixels);
+  } else {
+    const Settings size = s.below("size");
+    shortest_ = side(size, "shortest_edge");
+    longest_ = side(size, "longest_edge");
+    height_ = side(size, "height");
+    width_ = side(size, "width");
   }
   if (kind_ == Kind::smart) {
-    int64_t least = min_pixels_ ? min_pixels_ : 56 * 56;
-    int64_t most = max_pixels_ ? max_pixels_ : 28 * 28 * 1280;
-    min_pixels_ = jsonio::whole(settings, "min_pixels", least, 1, kMaxPixels, file);
-    max_pixels_ = jsonio::whole(settings, "max_pixels", most, 1, kMaxPixels, file);
+    min_pixels_ = s.whole("min_pixels", min_pixels_, 1, kMaxPixels);
+    max_pixels_ = s.whole("max_pixels", max_pixels_, 1, kMaxPixels);
   } else if (kind_ == Kind::longest) {
     if (!longest_) longest_ = 1024;
   } else if (!shortest_ && (!height_ || !width_)) {
@@ -124,43 +108,31 @@ void ImageProcessor::read_sizes(const json& settings, bool clip, const std::stri
 }
 
 // What is cut out of the resized picture, or put around it.
-void ImageProcessor::read_frame(const json& settings, const std::string& file) {
+void ImageProcessor::read_frame(const Settings& s) {
   if (kind_ == Kind::longest) {
-    pad_ = jsonio::flag(settings, "do_pad", true, file);
-    pad_height_ = pad_width_ = longest_;
-    if (jsonio::has(settings, "pad_size")) {
-      pad_height_ = side(settings["pad_size"], "height", file);
-      pad_width_ = side(settings["pad_size"], "width", file);
-    }
+    pad_ = s.get("do_pad", true);
+    pad_height_ = s.has("pad_size") ? side(s.below("pad_size"), "height") : longest_;
+    pad_width_ = s.has("pad_size") ? side(s.below("pad_size"), "width") : longest_;
   }
   if (!crop_) return;
   crop_height_ = crop_width_ = shortest_ ? shortest_ : height_;
-  if (jsonio::has(settings, "crop_size")) {
-    const json& size = settings["crop_size"];
-    if (size.is_number_integer()) {
-      crop_height_ = crop_width_ = jsonio::whole(size, "crop_size", 1, kMaxSide, file);
-    } else {
-      crop_height_ = side(size, "height", file);
-      crop_width_ = side(size, "width", file);
-    }
+  if (s.has("crop_size") && s.need("crop_size").is_number_integer()) {
+    crop_height_ = crop_width_ = side(s, "crop_size");
+  } else if (s.has("crop_size")) {
+    crop_height_ = side(s.below("crop_size"), "height");
+    crop_width_ = side(s.below("crop_size"), "width");
   }
-  if (!crop_height_ || !crop_width_) jsonio::fail(file, "crop_size", "is not given");
+  if (!crop_height_ || !crop_width_) s.fail("crop_size", "is not given");
 }
 
-std::array<double, 4> ImageProcessor::visible(int64_t height, int64_t width) const {
-  auto high = static_cast<double>(height);
-  auto wide = static_cast<double>(width);
+Box ImageProcessor::visible(int height, int width) const {
+  const auto high = static_cast<float>(height), wide = static_cast<float>(width);
   if (!crop_ || kind_ != Kind::fixed) return {0, 0, wide, high};
-  double scale = resize_ && shortest_ ? static_cast<double>(shortest_) / std::min(high, wide) : 1;
-  double x = static_cast<double>(crop_width_) / scale;
-  double y = static_cast<double>(crop_height_) / scale;
+  const float scale =
+      resize_ && shortest_ ? static_cast<float>(shortest_) / std::min(high, wide) : 1;
+  const float x = static_cast<float>(crop_width_) / scale;
+  const float y = static_cast<float>(crop_height_) / scale;
   return {(wide - x) / 2, (high - y) / 2, (wide + x) / 2, (high + y) / 2};
-}
-
-std::pair<int64_t, int64_t> ImageProcessor::fixed_size() const {
-  if (kind_ == Kind::longest) return {pad_height_, pad_width_};
-  if (crop_) return {crop_height_, crop_width_};
-  return {height_, width_};
 }
 
 std::pair<int64_t, int64_t> ImageProcessor::smart_size(int64_t height, int64_t width,
@@ -170,14 +142,17 @@ std::pair<int64_t, int64_t> ImageProcessor::smart_size(int64_t height, int64_t w
   auto wide = static_cast<double>(width);
   auto least = static_cast<double>(limits.min_pixels ? limits.min_pixels : min_pixels_);
   auto most = static_cast<double>(limits.max_pixels ? limits.max_pixels : max_pixels_);
-  if (std::max(high, wide) / std::min(high, wide) > 200) {
+  if (!limits.min_pixels && std::max(high, wide) / std::min(high, wide) > 200)
     throw Error(ErrorCode::bad_image, "a picture of " + std::to_string(width) + "x" +
                                           std::to_string(height) +
                                           " is too thin for this model: sides up to 200:1");
-  }
   int64_t step = patch_ * merge_;
   int64_t rows = round_even(high / unit);
   int64_t cols = round_even(wide / unit);
+  if (limits.min_pixels) {  // of one's own: at least one token, whatever the shape
+    rows = std::max<int64_t>(1, rows);
+    cols = std::max<int64_t>(1, cols);
+  }
   auto area = static_cast<double>(rows * step) * static_cast<double>(cols * step);
   if (area > most) {
     double shrink = std::sqrt(high * wide / most);
@@ -218,9 +193,8 @@ at::Tensor ImageProcessor::resized(const at::Tensor& rgb) const {
     height = height_;
     width = width_;
   }
-  if (height > kMaxSide || width > kMaxSide) {
+  if (height > kMaxSide || width > kMaxSide)
     throw Error(ErrorCode::bad_image, "the picture is too thin to be resized for this model");
-  }
   return resample(rgb, std::max<int64_t>(1, height), std::max<int64_t>(1, width), filter_);
 }
 
@@ -250,23 +224,28 @@ Pixels ImageProcessor::patchified(const at::Tensor& image) const {
   return out;
 }
 
+TileGrid ImageProcessor::tile_grid(int64_t height, int64_t width) const {
+  if (kind_ != Kind::tiles || max_tiles_ == 1) return {};
+  return cover_area_ ? covering_grid(height, width, height_, max_tiles_)
+                     : canvas_grid(height, width, height_, width_, min_tiles_, max_tiles_);
+}
+
+int64_t ImageProcessor::count(int64_t height, int64_t width) const {
+  const TileGrid grid = tile_grid(height, width);
+  const int64_t tiles = grid.rows * grid.cols;
+  return tiles > 1 ? tiles + 1 : 1;
+}
+
 Pixels ImageProcessor::tiles(const at::Tensor& rgb) const {
-  TileGrid grid;
-  if (max_tiles_ > 1) {
-    grid = cover_area_
-               ? covering_grid(rgb.size(1), rgb.size(2), height_, max_tiles_)
-               : canvas_grid(rgb.size(1), rgb.size(2), height_, width_, min_tiles_, max_tiles_);
-  }
+  const TileGrid grid = tile_grid(rgb.size(1), rgb.size(2));
   std::vector<at::Tensor> pictures;
-  if (grid.rows * grid.cols > 1 || max_tiles_ == 1) {
+  if (grid.rows * grid.cols > 1 || max_tiles_ == 1)
     pictures.push_back(resample(rgb, height_, width_, filter_));  // the thumbnail comes first
-  }
   if (max_tiles_ > 1) {
     at::Tensor canvas = resample(rgb, height_ * grid.rows, width_ * grid.cols, filter_);
-    for (int64_t tile = 0; tile < grid.rows * grid.cols; ++tile) {
+    for (int64_t tile = 0; tile < grid.rows * grid.cols; ++tile)
       pictures.push_back(canvas.narrow(1, tile / grid.cols * height_, height_)
                              .narrow(2, tile % grid.cols * width_, width_));
-    }
   }
   for (at::Tensor& picture : pictures) picture = normalised(picture);
   return {at::stack(pictures), {}, grid.rows, grid.cols};
@@ -279,19 +258,17 @@ Pixels ImageProcessor::exactly(const at::Tensor& rgb, int64_t rows, int64_t cols
 
 Pixels ImageProcessor::process(const at::Tensor& rgb, const PixelLimits& limits) const {
   if (!rgb.defined() || rgb.dim() != 3 || rgb.size(0) != 3 || rgb.scalar_type() != at::kByte ||
-      rgb.numel() == 0) {
+      rgb.numel() == 0)
     throw Error(ErrorCode::bad_image, "the image processor wants [3,H,W] uint8");
-  }
   if (kind_ == Kind::tiles) return tiles(rgb);
   if (kind_ == Kind::smart) {
     at::Tensor image = rgb;
     auto [height, width] = smart_size(rgb.size(1), rgb.size(2), limits);
     if (resize_) image = resample(rgb, height, width, filter_);
     int64_t unit = patch_ * merge_;
-    if (image.size(1) % unit || image.size(2) % unit) {
+    if (image.size(1) % unit || image.size(2) % unit)
       throw Error(ErrorCode::bad_image, "sides must be multiples of " + std::to_string(unit) +
                                             " when the processor does not resize");
-    }
     return patchified(normalised(image));
   }
   at::Tensor image = resized(rgb);

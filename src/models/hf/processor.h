@@ -3,13 +3,14 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <array>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "arrcoc/map.h"
 #include "models/hf/resample.h"
+#include "models/hf/tiling.h"
+#include "models/settings.h"
 
 namespace arrcoc::hf {
 
@@ -20,7 +21,8 @@ struct Pixels {
   int64_t tile_cols = 1;
 };
 
-// How many pixels a picture may have after smart-resize; 0: as the file says.
+// How many pixels a picture may have after smart-resize; 0: as the file says. Pictures with a
+// minimum of one's own may be of any shape.
 struct PixelLimits {
   int64_t min_pixels = 0;
   int64_t max_pixels = 0;
@@ -30,7 +32,7 @@ class ImageProcessor {
  public:
   // The file, or the folder with preprocessor_config.json. Error{not_found, bad_json, unsupported}.
   static ImageProcessor open(const std::string& path);
-  static ImageProcessor from(const nlohmann::json& settings, const std::string& file);
+  static ImageProcessor from(const json& settings, const std::string& file);
 
   // Where pixels are normalised and cut into patches; they are resampled on the CPU (as Pillow
   // does, to the last bit) and cross over as bytes.
@@ -50,16 +52,17 @@ class ImageProcessor {
   int64_t patch() const { return patch_; }
   int64_t merge() const { return merge_; }
   int64_t temporal() const { return temporal_; }
-  // The part of a picture that the tower sees, x0, y0, x1, y1 in its pixels: all of it, but for
-  // centre crops (which may also reach past the edges).
-  std::array<double, 4> visible(int64_t height, int64_t width) const;
-  // Fixed-size families: height and width of what the tower gets.
-  std::pair<int64_t, int64_t> fixed_size() const;
+  // The part of a picture that the tower sees, in its pixels: all of it, but for centre crops
+  // (which may also reach past the edges).
+  Box visible(int height, int width) const;
+  // Other families: how many pictures of one size (Ovis2: thumbnail and tiles) that makes.
+  int64_t count(int64_t height, int64_t width) const;
 
  private:
   enum class Kind { smart, fixed, tiles, longest };
-  void read_sizes(const nlohmann::json& settings, bool clip, const std::string& file);
-  void read_frame(const nlohmann::json& settings, const std::string& file);
+  void read_sizes(const Settings& settings, bool clip);
+  void read_frame(const Settings& settings);
+  TileGrid tile_grid(int64_t height, int64_t width) const;
   at::Tensor normalised(const at::Tensor& rgb) const;  // [3,H,W] uint8 -> float
   at::Tensor resized(const at::Tensor& rgb) const;
   at::Tensor cropped(const at::Tensor& rgb) const;
@@ -75,7 +78,8 @@ class ImageProcessor {
   int64_t shortest_ = 0, longest_ = 0, height_ = 0, width_ = 0;  // of resizing; 0: not given
   int64_t crop_height_ = 0, crop_width_ = 0;
   int64_t pad_height_ = 0, pad_width_ = 0;
-  int64_t patch_ = 14, merge_ = 2, temporal_ = 2, min_pixels_ = 0, max_pixels_ = 0;
+  int64_t patch_ = 14, merge_ = 2, temporal_ = 2;
+  int64_t min_pixels_ = 56 * 56, max_pixels_ = 28 * 28 * 1280;
   int64_t max_tiles_ = 1, min_tiles_ = 1;
   bool cover_area_ = true;
 };

@@ -48,7 +48,6 @@ class Tower {
     Norm norm1, norm2;
     Linear qkv, out;
     Mlp mlp;
-    GatedMlp gated;
   };
   Merger merger(const std::string& name, bool joined_norm, Source& source) const;
   Layout layout(const std::vector<Shape>& shapes, const std::vector<int64_t>& keep) const;
@@ -93,9 +92,9 @@ Tower::Tower(const ModelConfig& model, Source& source) : c_(model.qwen), family_
     block.qkv = linear("attn.qkv", c_.hidden, 3 * c_.hidden);
     block.out = linear("attn.proj", c_.hidden, c_.hidden);
     if (gated) {
-      block.gated = {linear("mlp.gate_proj", c_.hidden, c_.intermediate),
-                     linear("mlp.up_proj", c_.hidden, c_.intermediate),
-                     linear("mlp.down_proj", c_.intermediate, c_.hidden), act};
+      block.mlp = {linear("mlp.up_proj", c_.hidden, c_.intermediate),
+                   linear("mlp.down_proj", c_.intermediate, c_.hidden), act,
+                   linear("mlp.gate_proj", c_.hidden, c_.intermediate)};
     } else {
       block.mlp = {linear(three ? "mlp.linear_fc1" : "mlp.fc1", c_.hidden, c_.intermediate),
                    linear(three ? "mlp.linear_fc2" : "mlp.fc2", c_.intermediate, c_.hidden), act};
@@ -103,10 +102,9 @@ Tower::Tower(const ModelConfig& model, Source& source) : c_(model.qwen), family_
     blocks_.push_back(std::move(block));
   }
   merger_ = merger("visual.merger.", false, source);
-  for (size_t i = 0; i < c_.deepstack.size(); ++i) {
+  for (size_t i = 0; i < c_.deepstack.size(); ++i)
     deepstack_.push_back(
         merger("visual.deepstack_merger_list." + std::to_string(i) + ".", true, source));
-  }
   frequencies_ = inverse_frequencies(c_.hidden / c_.heads / 2, c_.theta, patch_.weight.device());
 }
 
@@ -195,8 +193,7 @@ at::Tensor Tower::block(const Block& block, const at::Tensor& x, const Rotary& r
   at::Tensor turned = rotary(parts.narrow(1, 0, 2));  // queries and keys at once
   at::Tensor mixed = segments.attend(turned.select(1, 0), turned.select(1, 1), parts.select(1, 2));
   at::Tensor y = x + block.out(mixed.flatten(1));
-  at::Tensor normal = block.norm2(y);
-  return y + (block.gated.act ? block.gated(normal) : block.mlp(normal));
+  return y + block.mlp(block.norm2(y));
 }
 
 std::vector<int64_t> run_lengths(const std::vector<int64_t>& ids, int64_t each) {
@@ -239,18 +236,16 @@ Layout reordered(const Layout& lie, const std::vector<int64_t>& order, int64_t u
 
 at::Tensor inverse(const std::vector<int64_t>& order) {
   at::Tensor back = at::empty({static_cast<int64_t>(order.size())}, at::kLong);
-  for (size_t i = 0; i < order.size(); ++i) {
+  for (size_t i = 0; i < order.size(); ++i)
     back.data_ptr<int64_t>()[order[i]] = static_cast<int64_t>(i);
-  }
   return back;
 }
 
 Visual Tower::operator()(const at::Tensor& values, const std::vector<Shape>& shapes,
                          const std::vector<int64_t>& keep) const {
   Layout raster = layout(shapes, keep);
-  if (!keep.empty() && raster.token.size() != keep.size()) {
+  if (!keep.empty() && raster.token.size() != keep.size())
     throw Error(ErrorCode::bad_argument, "kept visual tokens must be ascending and exist");
-  }
   at::Device device = patch_.weight.device();
   int64_t unit = c_.merge * c_.merge;
   bool windows = c_.window > 0;
@@ -279,9 +274,8 @@ Visual Tower::operator()(const at::Tensor& values, const std::vector<Shape>& sha
     auto layer = static_cast<int64_t>(i);
     bool full = std::count(c_.full_layers.begin(), c_.full_layers.end(), layer) > 0;
     x = block(blocks_[i], x, rotary, full ? whole : local);
-    for (size_t d = 0; d < deepstack_.size(); ++d) {
+    for (size_t d = 0; d < deepstack_.size(); ++d)
       if (c_.deepstack[d] == layer) out.deepstack[d] = deepstack_[d](x);
-    }
   }
   out.rows = merger_(x);
   if (windows) out.rows = out.rows.index_select(0, inverse(order).to(device));
@@ -291,11 +285,10 @@ Visual Tower::operator()(const at::Tensor& values, const std::vector<Shape>& sha
 class Qwen : public Vlm {
  public:
   Qwen(const ModelConfig& config, Source& source) : Vlm(config, source), tower_(config, source) {
-    if (config.qwen.output != config.decoder.hidden) {
+    if (config.qwen.output != config.decoder.hidden)
       throw Error(ErrorCode::bad_json, config.file +
                                            ": the vision tower gives rows of another width than "
                                            "the language model takes");
-    }
   }
 
   int64_t tokens(const at::Tensor& values, const at::Tensor& grid) const override {
@@ -303,10 +296,9 @@ class Qwen : public Vlm {
     for (const Shape& shape : shapes(grid)) patches += shape.frames * shape.rows * shape.cols;
     const QwenVisionConfig& c = tower_.config();
     int64_t width = c.channels * c.temporal * c.patch * c.patch;
-    if (values.dim() != 2 || values.size(0) != patches || values.size(1) != width) {
+    if (values.dim() != 2 || values.size(0) != patches || values.size(1) != width)
       throw Error(ErrorCode::bad_argument, "pixel values must be [" + std::to_string(patches) +
                                                "," + std::to_string(width) + "] for this grid");
-    }
     return patches / (c.merge * c.merge);
   }
 
@@ -360,10 +352,8 @@ class Qwen : public Vlm {
   }
 
   std::vector<Shape> shapes(const at::Tensor& grid) const {
-    if (!grid.defined() || grid.dim() != 2 || grid.size(1) != 3 ||
-        grid.scalar_type() != at::kLong) {
+    if (!grid.defined() || grid.dim() != 2 || grid.size(1) != 3 || grid.scalar_type() != at::kLong)
       throw Error(ErrorCode::bad_argument, "grids must be [pictures,3] int64");
-    }
     at::Tensor flat = grid.to(at::kCPU).contiguous();
     auto at = flat.accessor<int64_t, 2>();
     std::vector<Shape> out;
@@ -371,11 +361,10 @@ class Qwen : public Vlm {
     for (int64_t i = 0; i < flat.size(0); ++i) {
       Shape shape = {at[i][0], at[i][1], at[i][2]};
       if (shape.frames < 1 || shape.rows < 1 || shape.cols < 1 || shape.rows % merge ||
-          shape.cols % merge || std::max({shape.frames, shape.rows, shape.cols}) > 1 << 20) {
+          shape.cols % merge || std::max({shape.frames, shape.rows, shape.cols}) > 1 << 20)
         throw Error(ErrorCode::bad_argument,
                     "a grid of " + std::to_string(shape.rows) + "x" + std::to_string(shape.cols) +
                         " patches is not a multiple of " + std::to_string(merge));
-      }
       out.push_back(shape);
     }
     return out;

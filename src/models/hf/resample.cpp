@@ -14,23 +14,8 @@ constexpr int kBits = 32 - 8 - 2;  // of the fraction: 8-bit samples times a sum
 
 double sinc(double x) { return x == 0 ? 1.0 : std::sin(x * M_PI) / (x * M_PI); }
 
-double support_of(Filter filter) {
-  switch (filter) {
-    case Filter::box:
-      return 0.5;
-    case Filter::bilinear:
-      return 1;
-    case Filter::hamming:
-      return 1;
-    case Filter::bicubic:
-      return 2;
-    case Filter::lanczos:
-      return 3;
-    case Filter::nearest:
-      return 0;
-  }
-  return 0;
-}
+// Of each filter, in the order of the enumeration.
+constexpr double kSupport[] = {0, 3, 1, 2, 0.5, 1};
 
 double value_of(Filter filter, double x) {
   switch (filter) {
@@ -66,7 +51,7 @@ struct Taps {
 Taps taps_of(int64_t in, int64_t out, Filter filter) {
   double scale = static_cast<double>(in) / static_cast<double>(out);
   double stretch = std::max(scale, 1.0);
-  double support = support_of(filter) * stretch;
+  double support = kSupport[static_cast<int>(filter)] * stretch;
   Taps taps;
   taps.width = static_cast<int64_t>(std::ceil(support)) * 2 + 1;
   taps.weights.assign(static_cast<size_t>(out * taps.width), 0);
@@ -132,9 +117,8 @@ at::Tensor along_height(const at::Tensor& in, int64_t height, Filter filter) {
       std::fill(sums.begin(), sums.end(), 1 << (kBits - 1));
       for (int64_t k = 0; k < taps.count[at]; ++k) {
         int32_t weight = taps.weights[static_cast<size_t>(y * taps.width + k)];
-        for (int64_t x = 0; x < width; ++x) {
+        for (int64_t x = 0; x < width; ++x)
           sums[static_cast<size_t>(x)] += plane[k * width + x] * weight;
-        }
       }
       for (int64_t x = 0; x < width; ++x) to[row * width + x] = clip8(sums[static_cast<size_t>(x)]);
     }

@@ -14,9 +14,8 @@ namespace {
 at::Tensor offsets(int64_t q, int64_t k, const at::Tensor& table) {
   int64_t wanted = 2 * std::max(q, k) - 1;
   at::Tensor resized = table;
-  if (table.size(0) != wanted) {
+  if (table.size(0) != wanted)
     resized = at::upsample_linear1d(table.t().unsqueeze(0), {wanted}, false).squeeze(0).t();
-  }
   auto scale = [](int64_t a, int64_t b) {
     return std::max(static_cast<double>(b) / static_cast<double>(a), 1.0);
   };
@@ -34,18 +33,13 @@ at::Tensor channel_norm(const Norm& norm, const at::Tensor& x) {
 
 }  // namespace
 
-Spellings SamEncoder::spellings() { return {}; }
-
 SamEncoder::SamEncoder(const ModelConfig& model, Source& source) : config_(model.sam) {
   const SamConfig& c = config_;
   const std::string v = "vision_encoder.";
   int64_t width = c.vision.hidden;
   int64_t side = c.image_size / c.patch;
   int64_t head = width / c.vision.heads;
-  patch_.weight =
-      source.get(v + "patch_embed.projection.weight", {width, c.channels, c.patch, c.patch})
-          .flatten(1);
-  patch_.bias = source.get(v + "patch_embed.projection.bias", {width});
+  patch_ = patch_projection(source, v + "patch_embed.projection", width, c.channels, c.patch, true);
   if (c.absolute) positions_ = source.get(v + "pos_embed", {1, side, side, width});
   for (int64_t i = 0; i < c.vision.layers; ++i) {
     std::string at = v + "layers." + std::to_string(i) + ".";
@@ -117,12 +111,7 @@ at::Tensor SamEncoder::windowed(const Layer& layer, const at::Tensor& x) const {
 }
 
 at::Tensor SamEncoder::operator()(const at::Tensor& pixels) const {
-  if (pixels.dim() != 4 || pixels.size(2) != config_.image_size ||
-      pixels.size(3) != config_.image_size) {
-    throw Error(ErrorCode::bad_argument, "this model takes pictures of " +
-                                             std::to_string(config_.image_size) + "x" +
-                                             std::to_string(config_.image_size) + " pixels");
-  }
+  require_square(pixels, config_.channels, config_.image_size);
   int64_t side = config_.image_size / config_.patch;
   at::Tensor x = patch_(unfold_patches(pixels.to(patch_.weight.options()), config_.patch))
                      .reshape({pixels.size(0), side, side, -1});

@@ -12,10 +12,8 @@ namespace arrcoc::hf {
 class SamEncoder {
  public:
   SamEncoder(const ModelConfig& config, Source& source);
-  static Spellings spellings();
   // pixels [B,3,S,S] -> [B,output,S/patch,S/patch]
   at::Tensor operator()(const at::Tensor& pixels) const;
-  int64_t image_size() const { return config_.image_size; }
 
  private:
   struct Layer {

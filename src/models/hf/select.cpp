@@ -43,12 +43,10 @@ bool inside(const Box& box, float x, float y) {
 // Tokens that stand for a leaf: those with their middle in it, or the one its middle lies in.
 std::vector<int64_t> candidates(const std::vector<Box>& boxes, const Box& leaf) {
   std::vector<int64_t> out;
-  for (size_t i = 0; i < boxes.size(); ++i) {
+  for (size_t i = 0; i < boxes.size(); ++i)
     if (inside(leaf, middle_x(boxes[i]), middle_y(boxes[i])) ||
-        inside(boxes[i], middle_x(leaf), middle_y(leaf))) {
+        inside(boxes[i], middle_x(leaf), middle_y(leaf)))
       out.push_back(static_cast<int64_t>(i));
-    }
-  }
   return out;
 }
 
@@ -123,15 +121,13 @@ void sort_by_place(Choice& choice) {
 }  // namespace
 
 Choice choose(const Features& features, const Allocation& allocation, bool merge) {
-  if (allocation.leaves.empty()) {
+  if (allocation.leaves.empty())
     throw Error(ErrorCode::bad_argument,
                 "the allocation has no leaves to keep tokens by (allocator '" +
                     allocation.allocator + "')");
-  }
   if (allocation.budget.tokens < 1 || allocation.geometry.width < 1 ||
-      allocation.geometry.height < 1) {
+      allocation.geometry.height < 1)
     throw Error(ErrorCode::bad_argument, "the allocation has no budget or no picture");
-  }
   std::vector<Target> leaves = targets(features, allocation);
   auto budget = std::min(static_cast<size_t>(allocation.budget.tokens), features.boxes.size());
   std::vector<bool> taken(features.boxes.size(), false);
@@ -154,9 +150,8 @@ Choice choose(const Features& features, const Allocation& allocation, bool merge
     choice.relevance.push_back(leaf.relevance);
   }
   if (!merge) fill(features.boxes, leaves, budget, taken, choice);
-  if (choice.groups.empty()) {
+  if (choice.groups.empty())
     throw Error(ErrorCode::bad_argument, "no visual token lies where the allocation looks");
-  }
   sort_by_place(choice);
   return choice;
 }

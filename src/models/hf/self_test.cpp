@@ -1,14 +1,13 @@
 // A short run of a checkpoint by itself, for folders without a golden file.
 #include <ATen/ATen.h>
 
-#include "arrcoc/error.h"
-#include "models/hf/hf.h"
 #include "models/hf/checkpoint.h"
 #include "models/hf/dual.h"
 #include "models/hf/sam.h"
 #include "models/hf/vlm.h"
 
-namespace arrcoc::hf {
+namespace arrcoc {
+namespace hf {
 namespace {
 
 // Any fixed pixels in the range that processors give.
@@ -68,12 +67,13 @@ std::vector<TensorCheck> test_vlm(const ModelConfig& config, Source& source) {
 
 }  // namespace
 
-std::vector<TensorCheck> self_test(const std::string& folder, const LoadOptions& options) {
+}  // namespace hf
+
+std::vector<TensorCheck> self_test(const std::string& folder, const ModelOptions& options) {
+  using namespace hf;
   c10::InferenceMode guard;
-  ModelConfig config = read_config(folder);
-  at::Device device = device_of(options.device);
-  FileSource source(WeightFile::open(folder), spellings_of(config), dtype_of(options.dtype, device),
-                    device);
+  const ModelConfig config = read_config(folder);
+  FileSource source = open_weights(folder, config, options);
   switch (config.family) {
     case Family::clip:
     case Family::siglip: {
@@ -93,4 +93,4 @@ std::vector<TensorCheck> self_test(const std::string& folder, const LoadOptions&
   }
 }
 
-}  // namespace arrcoc::hf
+}  // namespace arrcoc

@@ -59,9 +59,8 @@ Norm Source::rms_norm(const std::string& name, int64_t size, double eps) {
 }
 
 std::string FileSource::find(const std::string& name) const {
-  for (const std::string& candidate : names_of(name, spellings_)) {
+  for (const std::string& candidate : names_of(name, spellings_))
     if (weights_.has(candidate)) return candidate;
-  }
   return "";
 }
 
@@ -69,10 +68,9 @@ std::string FileSource::locate(const std::string& name, const std::vector<int64_
   std::string found = find(name);
   if (found.empty()) found = names_of(name, spellings_).front();  // the error names this one
   const WeightFile::Info& info = weights_.info(found);
-  if (!c10::isFloatingType(info.dtype)) {
+  if (!c10::isFloatingType(info.dtype))
     throw Error(ErrorCode::bad_weights, info.file + ": tensor '" + found + "' is " +
                                             dtype_name(info.dtype) + ", expected floating point");
-  }
   weights_.check(found, shape);
   return found;
 }

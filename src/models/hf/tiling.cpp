@@ -15,9 +15,8 @@ using Pair = std::pair<int64_t, int64_t>;
 std::vector<Pair> candidates(int64_t least, int64_t most) {
   std::vector<Pair> out;
   for (int64_t a = 1; a <= most; ++a) {
-    for (int64_t b = 1; a * b <= most; ++b) {
+    for (int64_t b = 1; a * b <= most; ++b)
       if (a * b >= least) out.emplace_back(a, b);
-    }
   }
   std::stable_sort(out.begin(), out.end(), [](const Pair& x, const Pair& y) {
     return x.first * x.second < y.first * y.second;
@@ -53,9 +52,8 @@ double covered(int64_t height, int64_t width, const Pair& grid, int64_t side) {
 TileGrid covering_grid(int64_t height, int64_t width, int64_t side, int64_t max_tiles) {
   constexpr double kEnough = 0.9;
   std::vector<std::pair<Pair, double>> all;
-  for (const Pair& grid : candidates(1, max_tiles)) {
+  for (const Pair& grid : candidates(1, max_tiles))
     all.emplace_back(grid, covered(height, width, grid, side));
-  }
   const std::pair<Pair, double>* best = nullptr;
   for (const auto& one : all) {
     if (one.second <= kEnough) continue;
@@ -64,9 +62,8 @@ TileGrid covering_grid(int64_t height, int64_t width, int64_t side, int64_t max_
     if (!best || tiles < least || (tiles == least && one.second > best->second)) best = &one;
   }
   if (!best) {
-    for (const auto& one : all) {
+    for (const auto& one : all)
       if (!best || one.second > best->second) best = &one;
-    }
   }
   return {best->first.second, best->first.first};
 }

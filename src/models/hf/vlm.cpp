@@ -5,8 +5,6 @@
 #include <algorithm>
 
 #include "arrcoc/error.h"
-#include "models/hf/dual.h"
-#include "models/hf/sam.h"
 
 namespace arrcoc::hf {
 namespace {
@@ -23,16 +21,14 @@ std::vector<int64_t> placeholders(const Vlm& model, const at::Tensor& ids) {
   at::Tensor flat = ids.reshape({-1}).to(at::kCPU).contiguous();
   const int64_t* id = flat.data_ptr<int64_t>();
   std::vector<int64_t> places;
-  for (int64_t i = 0; i < flat.numel(); ++i) {
+  for (int64_t i = 0; i < flat.numel(); ++i)
     if (id[i] == model.config().image_token) places.push_back(i);
-  }
   return places;
 }
 
 void check_ids(const at::Tensor& ids) {
-  if (!ids.defined() || ids.dim() != 2 || ids.numel() == 0 || ids.scalar_type() != at::kLong) {
+  if (!ids.defined() || ids.dim() != 2 || ids.numel() == 0 || ids.scalar_type() != at::kLong)
     throw Error(ErrorCode::bad_argument, "token ids must be [B,L] int64, L > 0");
-  }
 }
 
 Prompt fill(const Vlm& model, const at::Tensor& ids, at::Tensor positions, const Visual& visual,
@@ -76,10 +72,9 @@ Visual join(const std::vector<Visual>& parts) {
 
 Visual pick(const Visual& visual, const std::vector<int64_t>& rows) {
   for (int64_t row : rows) {
-    if (row < 0 || row >= visual.size()) {
+    if (row < 0 || row >= visual.size())
       throw Error(ErrorCode::bad_argument, "no visual token " + std::to_string(row) + " among " +
                                                std::to_string(visual.size()));
-    }
   }
   at::Tensor index = at::tensor(rows, at::kLong).to(visual.rows.device());
   return each(visual, [&](const at::Tensor& set) { return set.index_select(0, index); });
@@ -120,19 +115,23 @@ std::unique_ptr<Vlm> make_vlm(const ModelConfig& config, Source& source) {
     case Family::qwen3_vl:
       return make_qwen(config, source);
     default:
-      break;
+      require_language_model(config);
+      return nullptr;
   }
-  throw Error(ErrorCode::unsupported, config.file + ": " + to_string(config.family) +
-                                          " has no language model; it cannot answer questions");
+}
+
+void require_language_model(const ModelConfig& config) {
+  if (!config.has_decoder())
+    throw Error(ErrorCode::unsupported, config.file + ": " + to_string(config.family) +
+                                            " has no language model; it cannot answer questions");
 }
 
 Spellings spellings_of(const ModelConfig& config) {
   switch (config.family) {
     case Family::clip:
     case Family::siglip:
-      return DualEncoder::spellings();
     case Family::sam:
-      return SamEncoder::spellings();
+      return {};
     case Family::llava:
       return {{"visual.",
                {"vision_tower.", "vision_tower.vision_model.", "model.vision_tower.",
@@ -163,11 +162,10 @@ Prompt prepare(const Vlm& model, const at::Tensor& ids, const at::Tensor& grids,
   check_ids(ids);
   std::vector<int64_t> places = placeholders(model, ids);
   int64_t rows = visual.rows.defined() ? visual.size() : 0;
-  if (static_cast<int64_t>(places.size()) != rows) {
+  if (static_cast<int64_t>(places.size()) != rows)
     throw Error(ErrorCode::bad_argument, "the prompt has " + std::to_string(places.size()) +
                                              " image tokens, the pictures " + std::to_string(rows) +
                                              " rows");
-  }
   return fill(model, ids, model.positions(ids, grids), visual, std::move(places));
 }
 
@@ -176,19 +174,17 @@ Prompt prepare(const Vlm& model, const at::Tensor& ids, const at::Tensor& grids,
   check_ids(ids);
   if (ids.size(0) != 1) throw Error(ErrorCode::bad_argument, "a sparse prompt has batch 1");
   std::vector<int64_t> places = placeholders(model, ids);
-  if (static_cast<int64_t>(groups.size()) != visual.size()) {
+  if (static_cast<int64_t>(groups.size()) != visual.size())
     throw Error(ErrorCode::bad_argument, std::to_string(groups.size()) + " groups, but " +
                                              std::to_string(visual.size()) + " visual rows");
-  }
   auto total = static_cast<int64_t>(places.size());
   std::vector<int64_t> taken(places.size(), -1);  // group of each placeholder
   std::vector<int64_t> anchor;                    // the placeholder whose turn a group takes
   for (size_t g = 0; g < groups.size(); ++g) {
     for (int64_t member : groups[g]) {
-      if (member < 0 || member >= total || taken[static_cast<size_t>(member)] >= 0) {
+      if (member < 0 || member >= total || taken[static_cast<size_t>(member)] >= 0)
         throw Error(ErrorCode::bad_argument,
                     "visual token " + std::to_string(member) + " does not exist or is kept twice");
-      }
       taken[static_cast<size_t>(member)] = static_cast<int64_t>(g);
     }
     if (groups[g].empty()) throw Error(ErrorCode::bad_argument, "an empty group of tokens");
@@ -203,9 +199,8 @@ Prompt prepare(const Vlm& model, const at::Tensor& ids, const at::Tensor& grids,
     group_at[static_cast<size_t>(place)] = static_cast<int64_t>(g);
     for (int64_t axis = 0; axis < full.size(0); ++axis) {
       std::vector<int64_t> values;
-      for (int64_t member : groups[g]) {
+      for (int64_t member : groups[g])
         values.push_back(where[axis][0][places[static_cast<size_t>(member)]]);
-      }
       if (values.size() > 1) where[axis][0][place] = median(std::move(values));
     }
   }

@@ -38,6 +38,8 @@ class Vlm {
   // Visual tokens of pixels as the image processor gives them. Error{bad_argument} when their shape
   // is not this model's.
   virtual int64_t tokens(const at::Tensor& values, const at::Tensor& grid) const = 0;
+  // Tokens of one picture or tile of the size that all have; 0: they follow the size (Qwen).
+  virtual int64_t tile_tokens() const { return 0; }
   // keep: which tokens, ascending; only their patches are encoded, at their true places, and attend
   // to each other. Empty: all.
   virtual Visual encode(const at::Tensor& values, const at::Tensor& grid,
@@ -52,6 +54,8 @@ class Vlm {
   Decoder decoder_;
 };
 
+// Error{unsupported} for CLIP, SigLIP and SAM.
+void require_language_model(const ModelConfig& config);
 std::unique_ptr<Vlm> make_vlm(const ModelConfig& config, Source& source);
 std::unique_ptr<Vlm> make_qwen(const ModelConfig& config, Source& source);
 std::unique_ptr<Vlm> make_llava(const ModelConfig& config, Source& source);

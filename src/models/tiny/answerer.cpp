@@ -15,7 +15,7 @@ constexpr int kPlace = 4 * kWaves + 6 + 6;
 
 // Adds the look's own numbers as they are and as waves, so that neighbours at any scale are easy to
 // tell: pixel position (waves), position in the picture, scale (waves of 2, 4, 8 octaves), size.
-Tensor place_features(const Look& look) {
+Tensor place_features(const AnswererInput& look) {
   Tensor x = look.centre.select(2, 0), y = look.centre.select(2, 1);
   Tensor width = look.extent.select(1, 0).unsqueeze(1),
          height = look.extent.select(1, 1).unsqueeze(1);
@@ -72,7 +72,7 @@ Answerer::Answerer(const Shape& shape) : shape_(shape) {
   out_ = Linear(layout_, "out", d, kSymbols);
 }
 
-Tensor Answerer::embed(const Tensors& w, const Look& look, const Tensor& where,
+Tensor Answerer::embed(const Tensors& w, const AnswererInput& look, const Tensor& where,
                        at::ScalarType type) const {
   const int64_t n = look.patches.size(1);
   Tensor wide = look.patches.view({look.patches.size(0), n, kWide, kWide, 3});
@@ -107,9 +107,9 @@ Tensor Answerer::through_layers(const Tensors& w, Tensor x, const Tensor& mask) 
   return x;
 }
 
-Tensor Answerer::encode_picture(const Tensors& w, const Look& look, at::ScalarType type,
+Tensor Answerer::encode_picture(const Tensors& w, const AnswererInput& look, at::ScalarType type,
                                 Tensor& mask) const {
-  Look alone = look;
+  AnswererInput alone = look;
   alone.question = at::zeros({look.patches.size(0), 0}, look.patches.options().dtype(at::kLong));
   mask = additive_mask(look.real, type);
   return through_layers(w, embed(w, alone, place_features(look).to(type), type), mask);
@@ -127,7 +127,7 @@ Memory Answerer::encode_given(const Tensors& w, const Tensor& given, const Tenso
   return adapt(w, x, at::zeros({q, n, kPlace}, given.options()), mask);
 }
 
-Memory Answerer::encode(const Tensors& w, const Look& look, at::ScalarType type,
+Memory Answerer::encode(const Tensors& w, const AnswererInput& look, at::ScalarType type,
                         bool adapter) const {
   Tensor where = place_features(look).to(type);
   Tensor x = embed(w, look, where, type);
@@ -156,10 +156,10 @@ Memory Answerer::adapt(const Tensors& w, const Tensor& x, const Tensor& where,
   return memory;
 }
 
-Memory Answerer::encode_fewer(const Tensors& w, const Look& given, const Reducer& reducer,
+Memory Answerer::encode_fewer(const Tensors& w, const AnswererInput& given, const Reducer& reducer,
                               int64_t budget, Flow& flow, bool adapter) const {
   // Pads are nobody's characters: a reducer must not see what they look at.
-  Look look = given;
+  AnswererInput look = given;
   look.question = given.question.narrow(1, 0, given.question.ne(kPad).sum().item<int64_t>());
   const int64_t n = look.patches.size(1), d = shape_.width, heads = shape_.heads;
   flow.states = embed(w, look, place_features(look), at::kFloat)[0];
@@ -187,7 +187,7 @@ Memory Answerer::encode_fewer(const Tensors& w, const Look& given, const Reducer
     flow.states = flow.states + layer.mlp(w, layer.norm2(w, flow.states));
     reducer.after(sight, flow, budget);
   }
-  Look left = look;
+  AnswererInput left = look;
   left.centre = flow.centre.unsqueeze(0);
   left.scale = flow.scale.unsqueeze(0);
   left.relevance = look.relevance.index_select(1, flow.first);
@@ -215,36 +215,73 @@ Tensor Answerer::write(const Tensors& w, const Memory& memory, const Tensor& pre
   return out_(w, final_(w, x));
 }
 
+Tensor Answerer::decode(const Tensors& w, const Memory& memory, const Tensor& symbol, int64_t place,
+                        Decoding& past, Tensor* looked) const {
+  Tensor x = at::embedding(w[symbols_], symbol) + w[answer_places_].narrow(0, place, 1);
+  for (size_t i = 0; i < decoder_.size(); ++i) {
+    const DecoderLayer& layer = decoder_[i];
+    Tensor n = layer.norm1(w, x), shares;
+    KeysValues now = layer.self.remember(w, n);
+    if (place > 0) {
+      now.keys = at::cat({past.self[i].keys, now.keys}, 2);
+      now.values = at::cat({past.self[i].values, now.values}, 2);
+    }
+    past.self[i] = now;
+    x = x + layer.self(w, n, now, {});
+    x = x + layer.cross(w, layer.norm2(w, x), past.cross[i], memory.mask, false,
+                        looked ? &shares : nullptr);
+    if (looked)
+      *looked += shares.select(2, 0).narrow(2, 0, looked->size(1)).to(at::kFloat).mean(1);
+    x = x + layer.mlp(w, layer.norm3(w, x));
+  }
+  return at::softmax(out_(w, final_(w, x)).select(1, 0).to(at::kFloat), -1);
+}
+
+namespace {
+
+// symbols, probabilities [B,steps], focus [B,tokens], all on the CPU.
+Answerer::Written collected(const Tensor& symbols, const Tensor& probabilities, const Tensor& focus,
+                            int longest) {
+  const int64_t batch = symbols.size(0), tokens = focus.size(1);
+  Answerer::Written out;
+  out.symbols.resize(batch);
+  out.probabilities.resize(batch);
+  out.focus.resize(batch);
+  auto s = symbols.accessor<int64_t, 2>();
+  auto p = probabilities.accessor<float, 2>();
+  for (int64_t b = 0; b < batch; ++b) {
+    out.focus[b].assign(focus[b].data_ptr<float>(), focus[b].data_ptr<float>() + tokens);
+    for (int64_t i = 0; i < symbols.size(1); ++i) {
+      out.probabilities[b].push_back(p[b][i]);
+      if (s[b][i] == kEnd || i == longest) break;
+      out.symbols[b].push_back(static_cast<uint8_t>(s[b][i]));
+    }
+  }
+  return out;
+}
+
+void tell(const Tensor& symbol, const Answerer::OnSymbol& hear) {
+  const Tensor chosen = symbol.to(at::kCPU);
+  for (int64_t b = 0; b < chosen.size(0); ++b)
+    if (const int64_t s = chosen[b][0].item<int64_t>(); s != kEnd) hear(b, static_cast<uint8_t>(s));
+}
+
+}  // namespace
+
 Answerer::Written Answerer::write_greedy(const Tensors& w, const Memory& memory, int longest,
                                          int64_t tokens, const OnSymbol& hear) const {
   const int64_t batch = memory.states.size(0);
-  std::vector<KeysValues> cross, self(decoder_.size());
+  Decoding past{{}, std::vector<KeysValues>(decoder_.size())};
   for (const DecoderLayer& layer : decoder_)
-    cross.push_back(layer.cross.remember(w, memory.states));
+    past.cross.push_back(layer.cross.remember(w, memory.states));
   Tensor symbol = at::full({batch, 1}, kEnd, memory.states.options().dtype(at::kLong));
   Tensor ended = at::zeros({batch, 1}, symbol.options().dtype(at::kBool));
   Tensors symbols, probabilities;
   Tensor focus = at::zeros({batch, tokens}, memory.states.options().dtype(at::kFloat));
-  Tensor written_so_far = at::zeros({batch, 1}, focus.options());
+  Tensor written = at::zeros({batch, 1}, focus.options());
   for (int step = 0; step <= longest; ++step) {
-    Tensor x = at::embedding(w[symbols_], symbol) + w[answer_places_].narrow(0, step, 1);
     Tensor looked = at::zeros_like(focus);
-    for (size_t i = 0; i < decoder_.size(); ++i) {
-      const DecoderLayer& layer = decoder_[i];
-      Tensor n = layer.norm1(w, x), shares;
-      KeysValues now = layer.self.remember(w, n);
-      if (step > 0) {
-        now.keys = at::cat({self[i].keys, now.keys}, 2);
-        now.values = at::cat({self[i].values, now.values}, 2);
-      }
-      self[i] = now;
-      x = x + layer.self(w, n, now, {});
-      x = x + layer.cross(w, layer.norm2(w, x), cross[i], memory.mask, false,
-                          tokens > 0 ? &shares : nullptr);
-      if (tokens > 0) looked += shares.select(2, 0).narrow(2, 0, tokens).to(at::kFloat).mean(1);
-      x = x + layer.mlp(w, layer.norm3(w, x));
-    }
-    Tensor p = at::softmax(out_(w, final_(w, x)).select(1, 0).to(at::kFloat), -1);
+    Tensor p = decode(w, memory, symbol, step, past, tokens > 0 ? &looked : nullptr);
     auto [best, which] = p.max(-1, true);
     symbol = which.masked_fill(ended, kEnd);
     symbols.push_back(symbol);
@@ -254,34 +291,15 @@ Answerer::Written Answerer::write_greedy(const Tensors& w, const Memory& memory,
     if (tokens > 0) {
       Tensor counts = ended.logical_not().to(at::kFloat);
       focus += looked * counts / static_cast<double>(decoder_.size());
-      written_so_far += counts;
+      written += counts;
     }
-    if (hear && step < longest) {
-      const Tensor chosen = symbol.to(at::kCPU);
-      for (int64_t b = 0; b < batch; ++b)
-        if (const int64_t s = chosen[b][0].item<int64_t>(); s != kEnd)
-          hear(b, static_cast<uint8_t>(s));
-    }
+    if (hear && step < longest) tell(symbol, hear);
     // Looking whether all have ended waits for the device; every fourth step is often enough.
     if ((step % 4 == 3 || batch == 1) && ended.all().item<bool>()) break;
   }
-  Tensor all = at::cat(symbols, 1).to(at::kCPU), sure = at::cat(probabilities, 1).to(at::kCPU);
-  Written out;
-  out.symbols.resize(batch);
-  out.probabilities.resize(batch);
-  out.focus.resize(batch);
-  focus = (focus / written_so_far.clamp_min(1)).to(at::kCPU).contiguous();
-  auto s = all.accessor<int64_t, 2>();
-  auto p = sure.accessor<float, 2>();
-  for (int64_t b = 0; b < batch; ++b) {
-    out.focus[b].assign(focus[b].data_ptr<float>(), focus[b].data_ptr<float>() + tokens);
-    for (int64_t i = 0; i < all.size(1); ++i) {
-      out.probabilities[b].push_back(p[b][i]);
-      if (s[b][i] == kEnd || i == longest) break;
-      out.symbols[b].push_back(static_cast<uint8_t>(s[b][i]));
-    }
-  }
-  return out;
+  focus = (focus / written.clamp_min(1)).to(at::kCPU).contiguous();
+  return collected(at::cat(symbols, 1).to(at::kCPU), at::cat(probabilities, 1).to(at::kCPU), focus,
+                   longest);
 }
 
 }  // namespace arrcoc::tiny

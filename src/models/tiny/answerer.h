@@ -12,7 +12,7 @@
 namespace arrcoc::tiny {
 
 // What the answerer sees of Q questions. Everything on one device.
-struct Look {
+struct AnswererInput {
   Tensor patches;    // [Q,N,1728] uint8, each patch with its margin [24][24][3]
   Tensor centre;     // [Q,N,2] float: x, y in native pixels
   Tensor scale;      // [Q,N] float: log2(native pixels per patch pixel)
@@ -37,15 +37,15 @@ class Answerer {
   void set_recompute(bool on) { recompute_ = on; }
 
   // Without the adapter the encoder's tokens go to the decoder as they are.
-  Memory encode(const Tensors& w, const Look& look, at::ScalarType type, bool adapter = true) const;
+  Memory encode(const Tensors& w, const AnswererInput& look, at::ScalarType type, bool adapter = true) const;
   // One question (Q = 1) and real tokens only, for inference: `reducer` leaves at most `budget`
   // tokens; flow says which. Pads of the question are left out of the memory.
-  Memory encode_fewer(const Tensors& w, const Look& look, const Reducer& reducer, int64_t budget,
+  Memory encode_fewer(const Tensors& w, const AnswererInput& look, const Reducer& reducer, int64_t budget,
                       Flow& flow, bool adapter = true) const;
   // The two halves of a Q-Former (query_former.h): states of the tokens when there is no question,
   // [Q,N,width], `mask` becomes theirs; and states [Q,n,width] in the place of embedded tokens,
   // without any place, read together with a question [Q,T].
-  Tensor encode_picture(const Tensors& w, const Look& look, at::ScalarType type,
+  Tensor encode_picture(const Tensors& w, const AnswererInput& look, at::ScalarType type,
                         Tensor& mask) const;
   Memory encode_given(const Tensors& w, const Tensor& given, const Tensor& question,
                       bool adapter = true) const;
@@ -73,10 +73,18 @@ class Answerer {
     Mlp mlp;
   };
 
+  // Keys and values of what was written and of what is read, one a layer.
+  struct Decoding {
+    std::vector<KeysValues> cross, self;
+  };
+  // Probabilities [Q,kSymbols] of the symbol after `symbol` [Q,1] at that place. looked (optional,
+  // [Q,tokens]): the attention of all layers is added.
+  Tensor decode(const Tensors& w, const Memory& memory, const Tensor& symbol, int64_t place,
+                Decoding& past, Tensor* looked) const;
   Tensor embed_question(const Tensors& w, const Tensor& question) const;  // [Q,T,width]
   Tensor through_layers(const Tensors& w, Tensor x, const Tensor& mask) const;
   // Tokens and characters before the first layer, [Q,N+T,width]; where: place_features.
-  Tensor embed(const Tensors& w, const Look& look, const Tensor& where, at::ScalarType type) const;
+  Tensor embed(const Tensors& w, const AnswererInput& look, const Tensor& where, at::ScalarType type) const;
   Memory adapt(const Tensors& w, const Tensor& x, const Tensor& where, const Tensor& mask) const;
 
   Shape shape_;

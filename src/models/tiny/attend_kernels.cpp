@@ -17,11 +17,15 @@ namespace plain {
 #ifdef ARRCOC_KERNELS_BY_MACHINE
 #pragma GCC push_options
 #pragma GCC target("arch=haswell")
-namespace avx2 {}
+namespace avx2 {
+#include "models/tiny/attend_kernels.inc"
+}
 #pragma GCC pop_options
 #pragma GCC push_options
 #pragma GCC target("arch=skylake-avx512")
-namespace avx512 {}
+namespace avx512 {
+#include "models/tiny/attend_kernels.inc"
+}
 #pragma GCC pop_options
 #endif
 

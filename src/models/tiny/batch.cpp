@@ -1,4 +1,4 @@
-// Pages that the caller keeps, and several questions answered at once.
+// Several questions answered at once.
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
@@ -11,19 +11,14 @@
 
 namespace arrcoc::tiny {
 
-struct SeenPage {
-  PageFeatures features;
-  Map shape;
-};
-
 namespace {
 
-Look look_of(const std::vector<Reading>& readings, const PackedTokens& packed,
+AnswererInput look_of(const std::vector<TokenReading>& readings, const PackedTokens& packed,
              std::vector<bool>& shortened) {
   std::vector<std::string> questions;
-  for (const Reading& reading : readings) questions.push_back(reading.question);
+  for (const TokenReading& reading : readings) questions.push_back(reading.question);
   const int64_t q = packed.mask.size(0), n = packed.mask.size(1);
-  Look look;
+  AnswererInput look;
   look.question = symbols_tensor(questions, &shortened);
   look.extent = at::empty({q, 2}, at::kFloat);
   for (int64_t i = 0; i < q; ++i) {
@@ -38,9 +33,9 @@ Look look_of(const std::vector<Reading>& readings, const PackedTokens& packed,
   return look;
 }
 
-PackedTokens packed_of(const std::vector<Reading>& readings) {
+PackedTokens packed_of(const std::vector<TokenReading>& readings) {
   std::vector<TokenSequence> sequences;
-  for (const Reading& reading : readings) {
+  for (const TokenReading& reading : readings) {
     if (reading.tokens == nullptr || reading.tokens->size() == 0)
       throw Error(ErrorCode::bad_argument, "there are no tokens to read an answer from");
     sequences.push_back(*reading.tokens);
@@ -49,7 +44,7 @@ PackedTokens packed_of(const std::vector<Reading>& readings) {
 }
 
 void judge_quality(const Memory& memory, const std::vector<int64_t>& lengths,
-                   std::vector<Answer>& answers) {
+                   std::vector<ReadAnswer>& answers) {
   for (size_t i = 0; i < answers.size(); ++i) {
     const Tensor q = memory.quality[static_cast<int64_t>(i)].narrow(0, 0, lengths[i]);
     answers[i].quality = q.mean().item<float>();
@@ -58,19 +53,6 @@ void judge_quality(const Memory& memory, const std::vector<int64_t>& lengths,
 }
 
 }  // namespace
-
-std::shared_ptr<const SeenPage> TinyModel::see(const Picture& picture, const Tensor& frame) const {
-  at::NoGradGuard no_grad;
-  return std::make_shared<const SeenPage>(
-      SeenPage{state_->read(frame), scoring::map_shape(picture, frame, kCellHeight)});
-}
-
-Opinion TinyModel::look(const SeenPage& page, std::string_view question) const {
-  at::NoGradGuard no_grad;
-  return state_->judge(page.features, page.shape, {std::string(question)}).front();
-}
-
-int64_t TinyModel::bytes(const SeenPage& page) { return page.features.bytes(); }
 
 const Tensors& TinyModel::State::query_weights() {
   const std::scoped_lock lock(query_mutex);
@@ -94,7 +76,7 @@ const Tensors& TinyModel::State::query_weights() {
 
 void TinyModel::need_queries() const { state_->query_weights(); }
 
-Tensor TinyModel::State::seen_by_queries(const std::vector<Reading>& readings) {
+Tensor TinyModel::State::seen_by_queries(const std::vector<TokenReading>& readings) {
   const Tensors& own = query_weights();
   std::vector<Tensor> seen;
   for (size_t i = 0; i < readings.size(); ++i) {
@@ -103,7 +85,7 @@ Tensor TinyModel::State::seen_by_queries(const std::vector<Reading>& readings) {
       continue;
     }
     std::vector<bool> ignored;
-    const std::vector<Reading> one{readings[i]};
+    const std::vector<TokenReading> one{readings[i]};
     Tensor mask;
     const Tensor states = answerer.encode_picture(
         weights.answerer, look_of(one, packed_of(one), ignored), at::kFloat, mask);
@@ -112,45 +94,42 @@ Tensor TinyModel::State::seen_by_queries(const std::vector<Reading>& readings) {
   return at::cat(seen);
 }
 
-std::vector<Answer> TinyModel::answer(
-    const std::vector<Reading>& readings,
-    const std::function<void(size_t, const std::string&)>& on_text) const {
-  if (readings.empty()) return {};
-  at::NoGradGuard no_grad;
-  const bool reduced = readings.front().reducer != nullptr;
-  const bool queried = readings.front().queries;
-  if (reduced && readings.size() > 1) {  // what is taken away differs from question to question
-    std::vector<Answer> answers;
-    for (size_t i = 0; i < readings.size(); ++i)
-      answers.push_back(answer({readings[i]}, [&](size_t, const std::string& text) {
-                          if (on_text) on_text(i, text);
-                        }).front());
-    return answers;
+std::vector<ReadAnswer> TinyModel::State::read_reduced(const std::vector<TokenReading>& readings,
+                                                       const OnText& on_text) {
+  std::vector<ReadAnswer> answers;
+  for (size_t i = 0; i < readings.size(); ++i) {
+    const OnText one = [&](size_t, const std::string& text) {
+      if (on_text) on_text(i, text);
+    };
+    answers.push_back(read_batch({readings[i]}, one).front());
   }
+  return answers;
+}
+
+std::vector<ReadAnswer> TinyModel::State::read_batch(const std::vector<TokenReading>& readings,
+                                                     const OnText& on_text) {
+  std::vector<ReadAnswer> answers(readings.size());
+  const TokenReading& one = readings.front();
   std::vector<bool> shortened;
-  std::vector<Answer> answers(readings.size());
-  const Tensors& w = state_->weights.answerer;
-  const Answerer& net = state_->answerer;
-  Look look;
+  AnswererInput look;
   Tensor given;
-  std::vector<int64_t> lengths;
-  if (queried) {
+  std::vector<int64_t> lengths(readings.size(), kQueries);
+  if (one.queries) {
     std::vector<std::string> questions;
-    for (const Reading& reading : readings) questions.push_back(reading.question);
+    for (const TokenReading& reading : readings) questions.push_back(reading.question);
     look.question = symbols_tensor(questions, &shortened);
-    given = state_->seen_by_queries(readings);
-    lengths.assign(readings.size(), kQueries);
+    given = seen_by_queries(readings);
   } else {
     const PackedTokens packed = packed_of(readings);
     look = look_of(readings, packed, shortened);
     lengths = packed.lengths;
   }
+  const Tensors& w = weights.answerer;
   const auto encode = [&](bool adapter) {
-    if (queried) return net.encode_given(w, given, look.question, adapter);
-    if (!reduced) return net.encode(w, look, at::kFloat, adapter);
+    if (one.queries) return answerer.encode_given(w, given, look.question, adapter);
+    if (!one.reducer) return answerer.encode(w, look, at::kFloat, adapter);
     Flow flow;
-    const Reading& one = readings.front();
-    Memory memory = net.encode_fewer(w, look, *one.reducer, one.keep, flow, adapter);
+    Memory memory = answerer.encode_fewer(w, look, *one.reducer, one.keep, flow, adapter);
     lengths = {flow.tokens()};
     answers.front().kept.assign(flow.first.data_ptr<int64_t>(),
                                 flow.first.data_ptr<int64_t>() + flow.tokens());
@@ -159,17 +138,25 @@ std::vector<Answer> TinyModel::answer(
   Memory memory = encode(true);
   if (!memory.states.isfinite().all().item<bool>()) {
     memory = encode(false);
-    for (Answer& answer : answers) answer.adapter_bypassed = true;
+    for (ReadAnswer& answer : answers) answer.adapter_bypassed = true;
   }
   judge_quality(memory, lengths, answers);
+  write(memory, lengths, shortened, on_text, answers);
+  return answers;
+}
+
+void TinyModel::State::write(const Memory& memory, const std::vector<int64_t>& lengths,
+                             const std::vector<bool>& shortened, const OnText& on_text,
+                             std::vector<ReadAnswer>& answers) const {
   Answerer::OnSymbol hear;
   if (on_text)
     hear = [&](int64_t which, uint8_t symbol) {
       on_text(static_cast<size_t>(which), decode({symbol}));
     };
-  const auto written = net.write_greedy(w, memory, kMaxAnswer, memory.quality.size(1), hear);
+  const auto written = answerer.write_greedy(weights.answerer, memory, kMaxAnswer,
+                                             memory.quality.size(1), hear);
   for (size_t i = 0; i < answers.size(); ++i) {
-    Answer& answer = answers[i];
+    ReadAnswer& answer = answers[i];
     answer.text = decode(written.symbols[i]);
     answer.probabilities = written.probabilities[i];
     answer.shortened = shortened[i];
@@ -178,7 +165,15 @@ std::vector<Answer> TinyModel::answer(
     for (float p : answer.probabilities) product *= p;
     answer.confidence = static_cast<float>(product);
   }
-  return answers;
+}
+
+std::vector<ReadAnswer> TinyModel::answer(const std::vector<TokenReading>& readings,
+                                          const OnText& on_text) const {
+  if (readings.empty()) return {};
+  at::NoGradGuard no_grad;
+  // What a reducer takes away differs from question to question.
+  const bool reduced = readings.front().reducer != nullptr;
+  return reduced ? state_->read_reduced(readings, on_text) : state_->read_batch(readings, on_text);
 }
 
 }  // namespace arrcoc::tiny

@@ -29,6 +29,8 @@ void save_networks_int8(const std::string& folder, const NetworkWeights& bundle)
 // only the heads of the glyph losses may be missing (they come back as zeros).
 // Takes both forms above; int8 comes back as fp32.
 NetworkWeights load_networks(const std::string& folder);
+// True when config.json there says that the folder holds weights of these networks.
+bool holds_weights(const std::string& folder);
 
 // One tensor in that int8 form, and either form read back as fp32; `used` counts what was read.
 void add_int8(std::vector<std::pair<std::string, Tensor>>& into, const std::string& name,

@@ -12,6 +12,12 @@
 #include "models/tiny/state.h"
 
 namespace arrcoc::tiny {
+
+struct SeenPage {
+  PageFeatures features;  // without `cells`, which only training needs
+  Map shape;
+};
+
 namespace {
 
 constexpr int kLongestFrame = 4096;
@@ -63,32 +69,6 @@ PageFeatures TinyModel::State::read(const Tensor& frame, PageChannels channels) 
   return features;
 }
 
-PageFeatures TinyModel::State::page(const Picture& picture, const Tensor& frame,
-                                    PageChannels channels, bool* known) {
-  const int64_t h = frame.size(1), w = frame.size(2);
-  {
-    const std::scoped_lock lock(mutex);
-    const auto found = std::find_if(pages.begin(), pages.end(), [&](const RememberedPage& seen) {
-      return seen.hash == picture.hash && seen.height == h && seen.width == w &&
-             seen.channels == channels;
-    });
-    if (found != pages.end()) {
-      pages.splice(pages.begin(), pages, found);
-      if (known) *known = true;
-      return found->features;
-    }
-  }
-  PageFeatures features = read(frame, channels);
-  const std::scoped_lock lock(mutex);
-  pages.push_front({picture.hash, h, w, channels, features});
-  int64_t bytes = 0;
-  auto last = pages.begin();
-  while (last != pages.end() && (bytes += last->features.bytes()) <= TinyModel::kRememberedBytes)
-    ++last;
-  pages.erase(last == pages.begin() ? std::next(last) : last, pages.end());
-  return features;
-}
-
 TinyModel::TinyModel() = default;
 TinyModel::~TinyModel() = default;
 
@@ -121,13 +101,6 @@ uint64_t TinyModel::fingerprint() const {
   return hash;
 }
 
-bool TinyModel::read(const Picture& picture, const Tensor& frame, PageChannels channels) const {
-  at::NoGradGuard no_grad;
-  bool known = false;
-  state_->page(picture, frame, channels, &known);
-  return !known;
-}
-
 std::vector<Opinion> TinyModel::State::judge(const PageFeatures& page, const Map& shape,
                                              const std::vector<std::string>& questions) const {
   const Tensor asked = symbols_tensor(questions);
@@ -147,31 +120,31 @@ std::vector<Opinion> TinyModel::State::judge(const PageFeatures& page, const Map
   return out;
 }
 
-Opinion TinyModel::look(const Picture& picture, const Tensor& frame,
-                        std::string_view question) const {
-  return look(picture, frame, std::vector<std::string>{std::string(question)}).front();
+std::shared_ptr<const SeenPage> TinyModel::see(const Picture& picture, const Tensor& frame,
+                                               PageChannels channels) const {
+  at::NoGradGuard no_grad;
+  return std::make_shared<const SeenPage>(SeenPage{
+      state_->read(frame, channels), scoring::map_shape(picture, frame, kCellHeight)});
 }
 
-std::vector<Opinion> TinyModel::look(const Picture& picture, const Tensor& frame,
-                                     const std::vector<std::string>& questions,
-                                     PageChannels channels) const {
+std::vector<Opinion> TinyModel::look(const SeenPage& page,
+                                     const std::vector<std::string>& questions) const {
   if (questions.empty()) return {};
   at::NoGradGuard no_grad;
-  symbols_tensor(questions);  // an empty question is refused before the page is read
-  return state_->judge(state_->page(picture, frame, channels),
-                       scoring::map_shape(picture, frame, kCellHeight), questions);
+  return state_->judge(page.features, page.shape, questions);
 }
 
-Tensor TinyModel::text(const Picture& picture, const Tensor& frame) const {
+Tensor TinyModel::text(const SeenPage& page) const {
   at::NoGradGuard no_grad;
-  const Map shape = scoring::map_shape(picture, frame, kCellHeight);
-  return at::sigmoid(state_->page(picture, frame).text[0])
-      .narrow(0, 0, shape.rows)
-      .narrow(1, 0, shape.cols)
+  return at::sigmoid(page.features.text[0])
+      .narrow(0, 0, page.shape.rows)
+      .narrow(1, 0, page.shape.cols)
       .contiguous();
 }
 
-Answer TinyModel::answer(const TokenSequence& tokens, const Geometry& geometry,
+int64_t TinyModel::bytes(const SeenPage& page) { return page.features.bytes(); }
+
+ReadAnswer TinyModel::answer(const TokenSequence& tokens, const Geometry& geometry,
                          std::string_view question) const {
   return answer({{&tokens, geometry, std::string(question)}}).front();
 }

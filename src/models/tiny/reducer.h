@@ -1,15 +1,10 @@
-// Reducing: fewer tokens on the way through an encoder that was given all of them.
-//
-// These are other people's ways of saving tokens, on the same weights, for `arrcoc bench`: ToMe,
-// VisionZip, FastV, CDPruner. They start from every native patch, so the encoder pays for all of
-// them up to the layer where they go; "budget" is how many reach the reader.
+// Fewer tokens on the way through an encoder that was given all of them. The lab implements it
+// (lab/baselines), the product only has the place for it.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
-#include <memory>
-
-#include "arrcoc/registry.h"
+#include <cstdint>
 
 namespace arrcoc {
 
@@ -41,21 +36,5 @@ class Reducer {
   virtual void inside(const LayerSight&, Flow&, int64_t /*budget*/) const {}
   virtual void after(const LayerSight&, Flow&, int64_t /*budget*/) const {}
 };
-template <>
-Registry<Reducer>& registry<Reducer>();
 
-namespace reducing {
-
-// Keeps the tokens of these numbers (of the flow; any order) and all characters.
-void keep(Flow& flow, const at::Tensor& numbers);
-// Adds tokens `from` [R] to tokens `to` [R] (means weighted by size) and takes them away. A number
-// may occur several times in `to`, but in `from` once, and in one of the two only.
-void merge(Flow& flow, const at::Tensor& from, const at::Tensor& to);
-// Mean over heads and over `count` query rows from `row` on of the attention that each token gets,
-// [N]. The softmax runs over tokens and characters.
-at::Tensor attention_received(const LayerSight& sight, int64_t row, int64_t count);
-// Keys of the tokens, mean over heads, of length one: [N,d].
-at::Tensor token_keys(const LayerSight& sight);
-
-}  // namespace reducing
 }  // namespace arrcoc

@@ -1,7 +1,6 @@
 // What a TinyModel holds.
 #pragma once
 
-#include <list>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -11,35 +10,31 @@
 
 namespace arrcoc::tiny {
 
-struct RememberedPage {
-  uint64_t hash = 0;
-  int64_t height = 0, width = 0;  // of the frame
-  PageChannels channels = PageChannels::texture;
-  PageFeatures features;  // without `cells`, which only training needs
-};
-
 struct TinyModel::State {
   explicit State(NetworkWeights bundle)
       : weights(std::move(bundle)), realizer(weights.shape), answerer(weights.shape) {}
-  PageFeatures read(const Tensor& frame, PageChannels channels = PageChannels::texture) const;
-  // Remembered; known (optional): whether it was already.
-  PageFeatures page(const Picture& picture, const Tensor& frame,
-                    PageChannels channels = PageChannels::texture, bool* known = nullptr);
+  PageFeatures read(const Tensor& frame, PageChannels channels) const;
   std::vector<Opinion> judge(const PageFeatures& page, const Map& shape,
                              const std::vector<std::string>& questions) const;
+
+  std::vector<ReadAnswer> read_batch(const std::vector<TokenReading>& readings,
+                                     const OnText& on_text);
+  std::vector<ReadAnswer> read_reduced(const std::vector<TokenReading>& readings,
+                                       const OnText& on_text);
+  void write(const Memory& memory, const std::vector<int64_t>& lengths,
+             const std::vector<bool>& shortened, const OnText& on_text,
+             std::vector<ReadAnswer>& answers) const;
 
   // The learned queries, read once.
   const Tensors& query_weights();
   // What the queries see of each reading's tokens, [Q,kQueries,width].
-  Tensor seen_by_queries(const std::vector<Reading>& readings);
+  Tensor seen_by_queries(const std::vector<TokenReading>& readings);
 
   std::string folder;  // that the weights came from
   NetworkWeights weights;
   RealizerNet realizer;
   Answerer answerer;
   QueryFormer query_former{weights.shape};
-  std::mutex mutex;
-  std::list<RememberedPage> pages;  // latest first
   std::mutex query_mutex;
   Tensors query_tensors;  // empty until they are needed
 };

@@ -19,8 +19,8 @@
 #include "arrcoc/picture.h"
 
 namespace arrcoc {
-struct TokenSequence;  // arrcoc/realizing.h
-class Reducer;         // arrcoc/reducing.h
+struct TokenSequence;  // arrcoc/tokens.h
+class Reducer;         // models/tiny/reducer.h
 }  // namespace arrcoc
 
 namespace arrcoc::tiny {
@@ -77,7 +77,7 @@ struct Opinion {
   bool operator==(const Opinion&) const = default;
 };
 
-struct Answer {
+struct ReadAnswer {
   std::string text;                  // UTF-8
   std::vector<float> probabilities;  // of each character, and of the end mark last
   float confidence = 0;              // their product: how likely the model finds the whole answer
@@ -91,7 +91,7 @@ struct Answer {
   float quality = 0;              // mean of what the adapter found the tokens worth, in [0,1]
   float quality_spread = 0;       // and its standard deviation
   bool adapter_bypassed = false;  // the adapter gave NaN or infinity and was left out
-  bool operator==(const Answer&) const = default;
+  bool operator==(const ReadAnswer&) const = default;
 };
 
 // What the realizer is shown beside the pixels: the 13 channels of the texture, or only red, green
@@ -102,7 +102,7 @@ enum class PageChannels { texture, colour };
 struct SeenPage;
 
 // What one answer is read from. The tokens must outlive the call.
-struct Reading {
+struct TokenReading {
   const TokenSequence* tokens = nullptr;
   Geometry geometry;  // of the picture that the tokens were cut from
   std::string question;
@@ -113,8 +113,8 @@ struct Reading {
   bool queries = false;
 };
 
-// Both networks with their weights, fp32 on the CPU. Immutable but for a small memory of pages
-// seen lately; every function may be called from several threads.
+// Both networks with their weights, fp32 on the CPU. Immutable; every function may be called from
+// several threads.
 class TinyModel {
  public:
   // A folder with config.json and bf16 or int8 shards. Error{bad_weights} that names file and
@@ -127,38 +127,30 @@ class TinyModel {
   // Tells weights apart: of the tensors that decide last (the writer's symbols, the tier head).
   uint64_t fingerprint() const;
 
-  // Reads the learned queries of Reading::queries from ../baselines/qformer beside the model's
+  // Reads the learned queries of TokenReading::queries from ../baselines/qformer beside the model's
   // folder, once. Error{not_found} when there are none, Error{bad_weights} when they do not fit the
   // shape or were trained with another answerer.
   void need_queries() const;
 
-  // frame: the picture as [3,h,w] floats, see frame_of. Page features are computed once per
-  // picture (by Picture::hash) and frame size.
-  Opinion look(const Picture& picture, const at::Tensor& frame, std::string_view question) const;
-  // Several questions about one picture in one go; the same as one by one up to rounding.
-  std::vector<Opinion> look(const Picture& picture, const at::Tensor& frame,
-                            const std::vector<std::string>& questions,
-                            PageChannels channels = PageChannels::texture) const;
-  // Computes the page features unless they are remembered; false when they were. The pages used
-  // last are remembered, as many as these bytes hold (one of 1024x1024 pixels has 5 MB), at least
-  // one.
-  static constexpr int64_t kRememberedBytes = int64_t{64} << 20;
-  bool read(const Picture& picture, const at::Tensor& frame,
-            PageChannels channels = PageChannels::texture) const;
-  // The same in two steps, for a caller who keeps pages himself.
-  std::shared_ptr<const SeenPage> see(const Picture& picture, const at::Tensor& frame) const;
-  Opinion look(const SeenPage& page, std::string_view question) const;
-  static int64_t bytes(const SeenPage& page);
+  // Page features, the dear part of looking. frame: the picture as [3,h,w] floats, see frame_of;
+  // Error{too_large} above 4096 pixels.
+  std::shared_ptr<const SeenPage> see(const Picture& picture, const at::Tensor& frame,
+                                      PageChannels channels = PageChannels::texture) const;
+  // Several questions about one page in one go; the same as one by one up to rounding.
+  // Error{bad_argument} for a question of which no character is left.
+  std::vector<Opinion> look(const SeenPage& page, const std::vector<std::string>& questions) const;
   // Where print is, [rows,cols] in [0,1], one value per 16x16 frame pixels.
-  at::Tensor text(const Picture& picture, const at::Tensor& frame) const;
+  at::Tensor text(const SeenPage& page) const;
+  static int64_t bytes(const SeenPage& page);
+
   // Greedy decoding. geometry: of the picture that the tokens were cut from.
-  Answer answer(const TokenSequence& tokens, const Geometry& geometry,
-                std::string_view question) const;
+  ReadAnswer answer(const TokenSequence& tokens, const Geometry& geometry,
+                    std::string_view question) const;
   // Several answers at once, padded to the longest; the same as one by one up to rounding.
   // `on_text(i, text)` hears each piece of answer i as it is written.
-  std::vector<Answer> answer(
-      const std::vector<Reading>& readings,
-      const std::function<void(size_t, const std::string&)>& on_text = {}) const;
+  using OnText = std::function<void(size_t, const std::string&)>;
+  std::vector<ReadAnswer> answer(const std::vector<TokenReading>& readings,
+                                 const OnText& on_text = {}) const;
 
  private:
   TinyModel();
@@ -176,8 +168,6 @@ struct ExportReport {
 };
 ExportReport export_int8(const std::string& from, const std::string& to);
 
-// True when config.json there says that the folder holds weights of this model.
-bool holds_weights(const std::string& folder);
 // Reads all of them.
 struct WeightsInfo {
   std::string architecture, dtype;  // as stored
@@ -185,16 +175,5 @@ struct WeightsInfo {
   std::string problem;  // why they cannot be loaded; "" when they can
 };
 WeightsInfo inspect(const std::string& folder);
-
-// The folder of the bundled weights: $ARRCOC_MODELS/tiny, else models/tiny beside or above the
-// executable, else share/arrcoc/models/tiny of its installation; "" when there is none.
-std::string find_model();
-
-// Adds the scorer `realizer` and the provider `realizer-text` to the registries. Weights are read
-// when they are first needed.
-void install(const std::string& folder);
-// The model of the last install. Error{not_found} when none was installed.
-std::shared_ptr<const TinyModel> installed();
-std::string installed_folder();  // "" when none was
 
 }  // namespace arrcoc::tiny

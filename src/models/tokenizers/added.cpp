@@ -29,9 +29,8 @@ void AddedTokens::add(const AddedToken& token) {
 }
 
 const AddedToken* AddedTokens::match(std::string_view text, size_t at) const {
-  for (const AddedToken& token : by_first_byte_[static_cast<uint8_t>(text[at])]) {
+  for (const AddedToken& token : by_first_byte_[static_cast<uint8_t>(text[at])])
     if (text.compare(at, token.content.size(), token.content) == 0) return &token;
-  }
   return nullptr;
 }
 
@@ -48,13 +47,11 @@ std::vector<Segment> AddedTokens::split(std::string_view text) const {
     at = span.end;
     if (token->single_word && !alone(text, span)) continue;
     while (token->lstrip && span.begin > done &&
-           is_space(character(text, start_of_last(text, span.begin)))) {
+           is_space(character(text, start_of_last(text, span.begin))))
       span.begin = start_of_last(text, span.begin);
-    }
     span.begin = std::max(span.begin, done);
-    while (token->rstrip && span.end < text.size() && is_space(character(text, span.end))) {
+    while (token->rstrip && span.end < text.size() && is_space(character(text, span.end)))
       span.end += character_bytes(text, span.end);
-    }
     if (span.begin > done) out.push_back({{done, span.begin}, -1});
     out.push_back({span, token->id});
     done = span.end;

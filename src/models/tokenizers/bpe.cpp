@@ -4,14 +4,11 @@
 #include <queue>
 
 #include "arrcoc/error.h"
-#include "models/hf/json.h"
 #include "models/tokenizers/steps.h"
 #include "models/tokenizers/unicode.h"
 
 namespace arrcoc::tokenizers {
 namespace {
-
-using nlohmann::json;
 
 constexpr int64_t kMaxId = (int64_t{1} << 31) - 1;
 
@@ -21,26 +18,23 @@ uint64_t pair_key(int64_t left, int64_t right) {
 
 class Bpe : public Model {
  public:
-  Bpe(const json& value, const std::string& file)
-      : prefix_(jsonio::text(value, "continuing_subword_prefix", "", file)),
-        suffix_(jsonio::text(value, "end_of_word_suffix", "", file)),
-        fuse_unknown_(jsonio::flag(value, "fuse_unk", false, file)),
-        byte_fallback_(jsonio::flag(value, "byte_fallback", false, file)),
-        ignore_merges_(jsonio::flag(value, "ignore_merges", false, file)) {
-    const json& vocab = jsonio::member(value, "vocab", file);
-    if (!vocab.is_object()) jsonio::fail(file, "vocab", "is not an object");
-    for (const auto& [token, id] : vocab.items()) {
-      ids[token] = jsonio::whole(id, "vocab", 0, kMaxId, file);
+  explicit Bpe(const Settings& s)
+      : prefix_(s.get("continuing_subword_prefix", "")),
+        suffix_(s.get("end_of_word_suffix", "")),
+        fuse_unknown_(s.get("fuse_unk", false)),
+        byte_fallback_(s.get("byte_fallback", false)),
+        ignore_merges_(s.get("ignore_merges", false)) {
+    if (!s.need("vocab").is_object()) s.fail("vocab", "is not an object");
+    for (const auto& [token, id] : s.need("vocab").items()) {
+      ids[token] = s.whole(id, "vocab", 0, kMaxId);
       tokens[ids[token]] = token;
     }
-    if (jsonio::has(value, "unk_token")) {
-      auto found = ids.find(jsonio::text(value, "unk_token", file));
+    if (s.has("unk_token")) {
+      auto found = ids.find(s.get<std::string>("unk_token"));
       if (found != ids.end()) unknown_ = found->second;
     }
-    const json& merges = jsonio::member(value, "merges", file);
-    if (!merges.is_array()) jsonio::fail(file, "merges", "is not a list");
     int64_t rank = 0;
-    for (const json& merge : merges) add_merge(merge, rank++, file);
+    for (const json& merge : s.need_list("merges")) add_merge(merge, rank++, s);
     bytes_ = byte_tokens(*this);
   }
 
@@ -54,9 +48,8 @@ class Bpe : public Model {
     }
     std::vector<Symbol> symbols = split(word);
     merge(symbols);
-    for (const Symbol& symbol : symbols) {
+    for (const Symbol& symbol : symbols)
       if (symbol.alive) out.push_back(symbol.id);
-    }
   }
 
  private:
@@ -75,12 +68,12 @@ class Bpe : public Model {
     }
   };
 
-  void add_merge(const json& merge, int64_t rank, const std::string& file) {
+  void add_merge(const json& merge, int64_t rank, const Settings& s) {
     std::string left, right;
     if (merge.is_string()) {  // the spelling "left right" of files before 0.20
       const auto& both = merge.get_ref<const std::string&>();
       size_t space = both.find(' ');
-      if (space == std::string::npos) jsonio::fail(file, "merges", "has an entry without a space");
+      if (space == std::string::npos) s.fail("merges", "has an entry without a space");
       left = both.substr(0, space);
       right = both.substr(space + 1);
     } else if (merge.is_array() && merge.size() == 2 && merge[0].is_string() &&
@@ -88,16 +81,15 @@ class Bpe : public Model {
       left = merge[0].get<std::string>();
       right = merge[1].get<std::string>();
     } else {
-      jsonio::fail(file, "merges", "has an entry that is not a pair");
+      s.fail("merges", "has an entry that is not a pair");
     }
     bool continued = !prefix_.empty() && right.compare(0, prefix_.size(), prefix_) == 0;
     auto a = ids.find(left);
     auto b = ids.find(right);
     auto joined = ids.find(left + (continued ? right.substr(prefix_.size()) : right));
-    if (a == ids.end() || b == ids.end() || joined == ids.end()) {
-      jsonio::fail(file, "merges",
-                   "joins '" + left + "' and '" + right + "', which are not all in the vocabulary");
-    }
+    if (a == ids.end() || b == ids.end() || joined == ids.end())
+      s.fail("merges",
+             "joins '" + left + "' and '" + right + "', which are not all in the vocabulary");
     merges_[pair_key(a->second, b->second)] = {rank, joined->second};
   }
 
@@ -131,9 +123,8 @@ class Bpe : public Model {
   }
 
   bool in_bytes(const std::string& token) const {
-    for (char byte : token) {
+    for (char byte : token)
       if (bytes_[static_cast<uint8_t>(byte)] < 0) return false;
-    }
     return true;
   }
 
@@ -183,17 +174,16 @@ std::vector<int64_t> byte_tokens(const Model& model) {
   return out;
 }
 
-std::unique_ptr<Model> make_bpe(const json& value, const std::string& file) {
-  return std::make_unique<Bpe>(value, file);
+std::unique_ptr<Model> make_bpe(const Settings& settings) {
+  return std::make_unique<Bpe>(settings);
 }
 
-std::unique_ptr<Model> make_model(const json& value, const std::string& file) {
+std::unique_ptr<Model> make_model(const Settings& settings) {
   // Files before the field existed hold the one or the other without saying so.
-  std::string fallback = jsonio::has(value, "merges") ? "BPE" : "Unigram";
-  std::string type = jsonio::text(value, "type", fallback, file);
-  if (type == "BPE") return make_bpe(value, file);
-  if (type == "Unigram") return make_unigram(value, file);
-  throw Error(ErrorCode::unsupported, file + ": unknown tokenizer model '" + type + "'");
+  const std::string type = settings.get("type", settings.has("merges") ? "BPE" : "Unigram");
+  if (type == "BPE") return make_bpe(settings);
+  if (type == "Unigram") return make_unigram(settings);
+  throw Error(ErrorCode::unsupported, settings.file() + ": unknown tokenizer model '" + type + "'");
 }
 
 }  // namespace arrcoc::tokenizers

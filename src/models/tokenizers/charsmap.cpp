@@ -1,12 +1,15 @@
 // sentencepiece's "precompiled_charsmap": a double-array trie from byte strings to replacements.
 #include <cstring>
 
-#include "models/hf/json.h"
 #include "models/tokenizers/steps.h"
 #include "models/tokenizers/unicode.h"
 
 namespace arrcoc::tokenizers {
 namespace {
+
+[[noreturn]] void fail(const std::string& file, const std::string& what) {
+  throw Error(ErrorCode::bad_json, file + ": 'precompiled_charsmap' " + what);
+}
 
 std::string from_base64(const std::string& text, const std::string& file) {
   auto value = [](char c) -> int {
@@ -21,7 +24,7 @@ std::string from_base64(const std::string& text, const std::string& file) {
   for (char c : text) {
     if (c == '=') break;
     int six = value(c);
-    if (six < 0) jsonio::fail(file, "precompiled_charsmap", "is not base64");
+    if (six < 0) fail(file, "is not base64");
     bits = bits << 6 | static_cast<uint32_t>(six);
     held += 6;
     if (held >= 8) {
@@ -36,11 +39,9 @@ class Charsmap {
  public:
   Charsmap(const std::string& bytes, const std::string& file) {
     uint32_t size = 0;
-    if (bytes.size() < 4) jsonio::fail(file, "precompiled_charsmap", "is too short");
+    if (bytes.size() < 4) fail(file, "is too short");
     std::memcpy(&size, bytes.data(), 4);
-    if (size % 4 != 0 || size > bytes.size() - 4) {
-      jsonio::fail(file, "precompiled_charsmap", "has a wrong trie size");
-    }
+    if (size % 4 != 0 || size > bytes.size() - 4) fail(file, "has a wrong trie size");
     units_.resize(size / 4);
     std::memcpy(units_.data(), bytes.data() + 4, size);
     replacements_ = bytes.substr(4 + size);

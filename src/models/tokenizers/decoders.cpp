@@ -1,12 +1,10 @@
 #include "arrcoc/error.h"
-#include "models/hf/json.h"
 #include "models/tokenizers/steps.h"
 #include "models/tokenizers/unicode.h"
 
 namespace arrcoc::tokenizers {
 namespace {
 
-using nlohmann::json;
 using Strings = std::vector<std::string>;
 
 std::string joined(const Strings& tokens) {
@@ -18,9 +16,8 @@ std::string joined(const Strings& tokens) {
 template <class Change>
 Decoder each(Change change) {
   return [change](Strings tokens) {
-    for (size_t i = 0; i < tokens.size(); ++i) {
+    for (size_t i = 0; i < tokens.size(); ++i)
       tokens[i] = change(std::move(tokens[i]), i, tokens.size());
-    }
     return tokens;
   };
 }
@@ -46,11 +43,10 @@ Strings byte_fallback(const Strings& tokens) {
   std::string run;
   auto flush = [&] {
     if (run.empty()) return;
-    if (valid_utf8(run) == run) {
+    if (valid_utf8(run) == run)
       out.push_back(run);
-    } else {
+    else
       for (size_t i = 0; i < run.size(); ++i) out.emplace_back("\xEF\xBF\xBD");
-    }
     run.clear();
   };
   for (const std::string& token : tokens) {
@@ -66,36 +62,32 @@ Strings byte_fallback(const Strings& tokens) {
   return out;
 }
 
-Decoder strip(const json& value, const std::string& file) {
-  std::string content = jsonio::text(value, "content", " ", file);
-  int64_t start = jsonio::whole(value, "start", 0, 0, 1 << 20, file);
-  int64_t stop = jsonio::whole(value, "stop", 0, 0, 1 << 20, file);
-  if (content.empty()) jsonio::fail(file, "content", "is empty");
+Decoder strip(const Settings& s) {
+  const std::string content = s.get("content", " ");
+  const int64_t start = s.whole("start", 0, 0, 1 << 20), stop = s.whole("stop", 0, 0, 1 << 20);
+  if (content.empty()) s.fail("content", "is empty");
   return each([=](std::string token, size_t, size_t) {
     size_t size = content.size();
-    for (int64_t i = 0; i < start && token.compare(0, size, content) == 0; ++i) {
+    for (int64_t i = 0; i < start && token.compare(0, size, content) == 0; ++i)
       token.erase(0, size);
-    }
     for (int64_t i = 0;
          i < stop && token.size() >= size && token.compare(token.size() - size, size, content) == 0;
-         ++i) {
+         ++i)
       token.erase(token.size() - size);
-    }
     return token;
   });
 }
 
-Decoder metaspace(const json& value, const std::string& file) {
-  Pattern mark = Pattern::literal(jsonio::text(value, "replacement", "\xE2\x96\x81", file));
-  bool old = jsonio::flag(value, "add_prefix_space", true, file);
-  bool prepended = jsonio::text(value, "prepend_scheme", old ? "always" : "never", file) != "never";
+Decoder metaspace(const Settings& s) {
+  const Pattern mark = Pattern::literal(s.get("replacement", kMetaspace));
+  const bool prepended = prepend_scheme(s) != PrependScheme::never;
   return each([=](const std::string& token, size_t at, size_t) {
     return mark.replace(token, at == 0 && prepended ? "" : " ");
   });
 }
 
-Decoder word_piece(const json& value, const std::string& file) {
-  std::string prefix = jsonio::text(value, "prefix", "##", file);
+Decoder word_piece(const Settings& s) {
+  const std::string prefix = s.get("prefix", "##");
   return each([=](std::string token, size_t at, size_t) {
     if (at == 0) return token;
     bool continues = token.compare(0, prefix.size(), prefix) == 0;
@@ -103,31 +95,19 @@ Decoder word_piece(const json& value, const std::string& file) {
   });
 }
 
-Decoder sequence(const json& value, const std::string& file, int depth) {
-  const json& list = jsonio::member(value, "decoders", file);
-  if (!list.is_array()) jsonio::fail(file, "decoders", "is not a list");
-  std::vector<Decoder> steps;
-  for (const json& step : list) steps.push_back(make_decoder(step, file, depth + 1));
-  return [steps](Strings tokens) {
-    for (const Decoder& step : steps) tokens = step(std::move(tokens));
-    return tokens;
-  };
-}
-
 }  // namespace
 
-Decoder make_decoder(const json& value, const std::string& file, int depth) {
-  if (depth > kMaxDepth) jsonio::fail(file, "decoder", "is nested too deeply");
-  if (value.is_null()) {  // the reference puts spaces between the tokens then
+Decoder make_decoder(const json& value, const std::string& file) {
+  if (value.is_null())  // the reference puts spaces between the tokens then
     return each([](std::string token, size_t at, size_t) { return at ? " " + token : token; });
-  }
-  std::string type = jsonio::text(value, "type", file);
-  if (type == "Sequence") return sequence(value, file, depth);
+  const Settings s(value, file);
+  const auto type = s.get<std::string>("type");
+  if (type == "Sequence") return sequence<Decoder>(s, "decoders", make_decoder);
   if (type == "ByteFallback") return byte_fallback;
   if (type == "Fuse") return [](const Strings& tokens) { return Strings{joined(tokens)}; };
-  if (type == "Strip") return strip(value, file);
-  if (type == "Metaspace") return metaspace(value, file);
-  if (type == "WordPiece") return word_piece(value, file);
+  if (type == "Strip") return strip(s);
+  if (type == "Metaspace") return metaspace(s);
+  if (type == "WordPiece") return word_piece(s);
   if (type == "ByteLevel") {
     return [](const Strings& tokens) {
       std::string bytes;
@@ -136,13 +116,13 @@ Decoder make_decoder(const json& value, const std::string& file, int depth) {
     };
   }
   if (type == "Replace") {
-    Pattern pattern = Pattern::from(jsonio::member(value, "pattern", file), file);
-    std::string by = jsonio::text(value, "content", file);
+    const Pattern pattern = Pattern::from(s);
+    const auto by = s.get<std::string>("content");
     return each(
         [=](const std::string& token, size_t, size_t) { return pattern.replace(token, by); });
   }
   if (type == "BPEDecoder") {
-    Pattern suffix = Pattern::literal(jsonio::text(value, "suffix", "</w>", file));
+    const Pattern suffix = Pattern::literal(s.get("suffix", "</w>"));
     return each([=](const std::string& token, size_t at, size_t count) {
       return suffix.replace(token, at + 1 == count ? "" : " ");
     });

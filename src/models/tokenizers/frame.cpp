@@ -2,76 +2,59 @@
 #include <algorithm>
 
 #include "arrcoc/error.h"
-#include "models/hf/json.h"
 #include "models/tokenizers/steps.h"
 
 namespace arrcoc::tokenizers {
 namespace {
 
-using nlohmann::json;
-
 constexpr int64_t kMaxLength = INT32_MAX;          // of truncation
 constexpr int64_t kMaxPadding = int64_t{1} << 17;  // tokens a file may ask to be added
 
-std::vector<int64_t> ids_of(const json& special, const std::string& file) {
-  const json& list = jsonio::member(special, "ids", file);
-  if (!list.is_array()) jsonio::fail(file, "ids", "is not a list");
-  std::vector<int64_t> ids;
-  for (const json& id : list) ids.push_back(jsonio::whole(id, "ids", 0, INT32_MAX, file));
-  return ids;
-}
-
-Frame template_frame(const json& value, const std::string& file) {
-  const json& parts = jsonio::member(value, "single", file);
-  if (!parts.is_array()) jsonio::fail(file, "single", "is not a list");
+Frame template_frame(const Settings& s) {
   Frame frame;
   bool seen = false;
-  for (const json& part : parts) {
-    if (jsonio::has(part, "Sequence")) {
-      if (seen) jsonio::fail(file, "single", "holds the text twice");
+  for (const json& one : s.need_list("single")) {
+    const Settings part(one, s.file() + ": single");
+    if (part.has("Sequence")) {
+      if (seen) s.fail("single", "holds the text twice");
       seen = true;
       continue;
     }
-    std::string name = jsonio::text(jsonio::member(part, "SpecialToken", file), "id", file);
-    const json& known = jsonio::member(value, "special_tokens", file);
-    auto ids = ids_of(jsonio::member(known, name.c_str(), file), file);
+    part.need("SpecialToken");
+    const auto name = part.below("SpecialToken").get<std::string>("id");
+    s.below("special_tokens").need(name.c_str());
+    const auto ids = s.below("special_tokens").below(name.c_str()).wholes("ids", 0, INT32_MAX);
     auto& side = seen ? frame.after : frame.before;
     side.insert(side.end(), ids.begin(), ids.end());
   }
-  if (!seen) jsonio::fail(file, "single", "does not hold the text");
+  if (!seen) s.fail("single", "does not hold the text");
   return frame;
 }
 
-int64_t pair_id(const json& value, const char* key, const IdOf& id_of, const std::string& file) {
-  const json& pair = jsonio::member(value, key, file);
-  if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string()) {
-    jsonio::fail(file, key, "is not [token, id]");
-  }
-  auto known = id_of(pair[0].get<std::string>());
-  return known ? *known : jsonio::whole(pair[1], key, 0, INT32_MAX, file);
+int64_t pair_id(const Settings& s, const char* key, const IdOf& id_of) {
+  const json& pair = s.need(key);
+  if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string())
+    s.fail(key, "is not [token, id]");
+  const auto known = id_of(pair[0].get<std::string>());
+  return known ? *known : s.whole(pair[1], key, 0, INT32_MAX);
 }
 
-bool left_side(const json& value, const std::string& file) {
-  return jsonio::text(value, "direction", "Right", file) == "Left";
-}
+bool left_side(const Settings& s) { return s.get("direction", "Right") == "Left"; }
 
 }  // namespace
 
-Frame make_frame(const json& value, const IdOf& id_of, const std::string& file, int depth) {
-  if (depth > kMaxDepth) jsonio::fail(file, "post_processor", "is nested too deeply");
+Frame make_frame(const json& value, const IdOf& id_of, const std::string& file) {
   if (value.is_null()) return {};
-  std::string type = jsonio::text(value, "type", file);
+  const Settings s(value, file);
+  const auto type = s.get<std::string>("type");
   if (type == "ByteLevel") return {};
-  if (type == "TemplateProcessing") return template_frame(value, file);
-  if (type == "RobertaProcessing" || type == "BertProcessing") {
-    return {{pair_id(value, "cls", id_of, file)}, {pair_id(value, "sep", id_of, file)}};
-  }
+  if (type == "TemplateProcessing") return template_frame(s);
+  if (type == "RobertaProcessing" || type == "BertProcessing")
+    return {{pair_id(s, "cls", id_of)}, {pair_id(s, "sep", id_of)}};
   if (type == "Sequence") {
-    const json& list = jsonio::member(value, "processors", file);
-    if (!list.is_array()) jsonio::fail(file, "processors", "is not a list");
     Frame frame;
-    for (const json& step : list) {
-      Frame outer = make_frame(step, id_of, file, depth + 1);
+    for (const json& step : s.need_list("processors")) {
+      Frame outer = make_frame(step, id_of, file);
       outer.before.insert(outer.before.end(), frame.before.begin(), frame.before.end());
       frame.after.insert(frame.after.end(), outer.after.begin(), outer.after.end());
       frame.before = std::move(outer.before);
@@ -81,25 +64,22 @@ Frame make_frame(const json& value, const IdOf& id_of, const std::string& file, 
   throw Error(ErrorCode::unsupported, file + ": unknown post-processor '" + type + "'");
 }
 
-Fitting make_fitting(const json& whole, const std::string& file) {
+Fitting make_fitting(const Settings& whole) {
   Fitting fitting;
-  if (jsonio::has(whole, "truncation")) {
-    const json& cut = whole["truncation"];
-    fitting.max_length =
-        static_cast<size_t>(jsonio::whole(cut, "max_length", 512, 1, kMaxLength, file));
-    fitting.cut_left = left_side(cut, file);
+  if (whole.has("truncation")) {
+    const Settings cut = whole.below("truncation");
+    fitting.max_length = static_cast<size_t>(cut.whole("max_length", 512, 1, kMaxLength));
+    fitting.cut_left = left_side(cut);
   }
-  if (jsonio::has(whole, "padding")) {
-    const json& pad = whole["padding"];
+  if (whole.has("padding")) {
+    const Settings pad = whole.below("padding");
     fitting.pad = true;
-    fitting.pad_left = left_side(pad, file);
-    fitting.pad_id = jsonio::whole(pad, "pad_id", 0, 0, INT32_MAX, file);
+    fitting.pad_left = left_side(pad);
+    fitting.pad_id = pad.whole("pad_id", 0, 0, INT32_MAX);
     fitting.pad_multiple_of =
-        static_cast<size_t>(jsonio::whole(pad, "pad_to_multiple_of", 0, 0, kMaxPadding, file));
-    if (jsonio::has(pad, "strategy") && jsonio::has(pad["strategy"], "Fixed")) {
-      fitting.pad_to =
-          static_cast<size_t>(jsonio::whole(pad["strategy"], "Fixed", 0, 0, kMaxPadding, file));
-    }
+        static_cast<size_t>(pad.whole("pad_to_multiple_of", 0, 0, kMaxPadding));
+    if (pad.has("strategy") && pad.need("strategy").is_object())
+      fitting.pad_to = static_cast<size_t>(pad.below("strategy").whole("Fixed", 0, 0, kMaxPadding));
   }
   return fitting;
 }
@@ -110,11 +90,10 @@ std::vector<int64_t> fit(std::vector<int64_t> ids, const Frame& frame, const Fit
     size_t room = fitting.max_length > around ? fitting.max_length - around : 0;
     if (ids.size() > room) {
       auto extra = static_cast<std::ptrdiff_t>(ids.size() - room);
-      if (fitting.cut_left) {
+      if (fitting.cut_left)
         ids.erase(ids.begin(), ids.begin() + extra);
-      } else {
+      else
         ids.erase(ids.end() - extra, ids.end());
-      }
     }
   }
   ids.insert(ids.begin(), frame.before.begin(), frame.before.end());

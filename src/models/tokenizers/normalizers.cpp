@@ -1,12 +1,9 @@
 #include "arrcoc/error.h"
-#include "models/hf/json.h"
 #include "models/tokenizers/steps.h"
 #include "models/tokenizers/unicode.h"
 
 namespace arrcoc::tokenizers {
 namespace {
-
-using nlohmann::json;
 
 template <class Keep>
 std::string filter(const std::string& text, Keep keep) {
@@ -22,9 +19,8 @@ std::string filter(const std::string& text, Keep keep) {
 std::string strip(const std::string& text, bool left, bool right) {
   size_t begin = 0;
   size_t end = text.size();
-  while (left && begin < end && is_space(character(text, begin))) {
+  while (left && begin < end && is_space(character(text, begin)))
     begin += character_bytes(text, begin);
-  }
   while (right && end > begin) {
     size_t last = end - 1;
     while (last > begin && (static_cast<uint8_t>(text[last]) & 0xC0) == 0x80) --last;
@@ -49,37 +45,24 @@ std::string nmt(const std::string& text) {
   return out;
 }
 
-Normalizer sequence(const json& value, const std::string& file, int depth) {
-  const json& list = jsonio::member(value, "normalizers", file);
-  if (!list.is_array()) jsonio::fail(file, "normalizers", "is not a list");
-  std::vector<Normalizer> steps;
-  for (const json& step : list) steps.push_back(make_normalizer(step, file, depth + 1));
-  return [steps](std::string text) {
-    for (const Normalizer& step : steps) text = step(std::move(text));
-    return text;
-  };
-}
-
 Normalizer form(NormalForm which) {
   return [which](const std::string& text) { return normal_form(text, which); };
 }
 
 }  // namespace
 
-Normalizer make_normalizer(const json& value, const std::string& file, int depth) {
-  if (depth > kMaxDepth) jsonio::fail(file, "normalizer", "is nested too deeply");
+Normalizer make_normalizer(const json& value, const std::string& file) {
   if (value.is_null()) return [](std::string text) { return text; };
-  std::string type = jsonio::text(value, "type", file);
-  if (type == "Sequence") return sequence(value, file, depth);
+  const Settings s(value, file);
+  const auto type = s.get<std::string>("type");
+  if (type == "Sequence") return sequence<Normalizer>(s, "normalizers", make_normalizer);
   if (type == "NFC") return form(NormalForm::nfc);
   if (type == "NFD") return form(NormalForm::nfd);
   if (type == "NFKC") return form(NormalForm::nfkc);
   if (type == "NFKD") return form(NormalForm::nfkd);
   if (type == "Lowercase") return [](const std::string& text) { return lower(text); };
   if (type == "Nmt") return nmt;
-  if (type == "Precompiled") {
-    return make_charsmap(jsonio::text(value, "precompiled_charsmap", "", file), file);
-  }
+  if (type == "Precompiled") return make_charsmap(s.get("precompiled_charsmap", ""), file);
   if (type == "ByteLevel") return [](const std::string& text) { return to_byte_alphabet(text); };
   if (type == "StripAccents") {
     return [](const std::string& text) {
@@ -87,17 +70,16 @@ Normalizer make_normalizer(const json& value, const std::string& file, int depth
     };
   }
   if (type == "Strip") {
-    bool left = jsonio::flag(value, "strip_left", true, file);
-    bool right = jsonio::flag(value, "strip_right", true, file);
+    const bool left = s.get("strip_left", true), right = s.get("strip_right", true);
     return [left, right](const std::string& text) { return strip(text, left, right); };
   }
   if (type == "Prepend") {
-    std::string prefix = jsonio::text(value, "prepend", file);
+    const auto prefix = s.get<std::string>("prepend");
     return [prefix](std::string text) { return text.empty() ? text : prefix + text; };
   }
   if (type == "Replace") {
-    Pattern pattern = Pattern::from(jsonio::member(value, "pattern", file), file);
-    std::string by = jsonio::text(value, "content", file);
+    const Pattern pattern = Pattern::from(s);
+    const auto by = s.get<std::string>("content");
     return [pattern, by](const std::string& text) { return pattern.replace(text, by); };
   }
   throw Error(ErrorCode::unsupported, file + ": unknown normalizer '" + type + "'");

@@ -2,14 +2,31 @@
 #include <array>
 
 #include "arrcoc/error.h"
-#include "models/hf/json.h"
 #include "models/tokenizers/steps.h"
 #include "models/tokenizers/unicode.h"
 
-namespace arrcoc::tokenizers {
-namespace {
+namespace arrcoc {
+namespace tokenizers {
 
-using nlohmann::json;
+// What becomes of the matches of a pattern that text is split at.
+enum class Behaviour { removed, isolated, merged_with_previous, merged_with_next, contiguous };
+
+}  // namespace tokenizers
+
+template <>
+struct EnumNames<tokenizers::Behaviour> {
+  using enum tokenizers::Behaviour;
+  static constexpr const char* kWhat = "behavior";
+  static constexpr std::pair<tokenizers::Behaviour, const char*> kNames[] = {
+      {removed, "Removed"},
+      {isolated, "Isolated"},
+      {merged_with_previous, "MergedWithPrevious"},
+      {merged_with_next, "MergedWithNext"},
+      {contiguous, "Contiguous"}};
+};
+
+namespace tokenizers {
+namespace {
 
 // The split that GPT-2 introduced and ByteLevel applies unless told otherwise.
 constexpr const char* kByteLevelSplit =
@@ -27,19 +44,6 @@ const std::array<char32_t, 256>& byte_alphabet() {
     return printable;
   }();
   return table;
-}
-
-enum class Behaviour { removed, isolated, merged_with_previous, merged_with_next, contiguous };
-
-Behaviour behaviour_of(const json& value, Behaviour fallback, const std::string& file) {
-  std::string name = jsonio::text(value, "behavior", "", file);
-  if (name.empty()) return fallback;
-  if (name == "Removed") return Behaviour::removed;
-  if (name == "Isolated") return Behaviour::isolated;
-  if (name == "MergedWithPrevious") return Behaviour::merged_with_previous;
-  if (name == "MergedWithNext") return Behaviour::merged_with_next;
-  if (name == "Contiguous") return Behaviour::contiguous;
-  jsonio::fail(file, "behavior", "'" + name + "' is unknown");
 }
 
 struct Part {
@@ -83,11 +87,10 @@ std::vector<Span> split(const std::vector<Part>& parts, Behaviour behaviour) {
         break;
     }
     previous = part.match;
-    if (merge) {
+    if (merge)
       out.back().end = part.span.end;
-    } else {
+    else
       out.push_back(part.span);
-    }
   }
   return out;
 }
@@ -97,12 +100,10 @@ using Cutter = std::function<std::vector<Span>(std::string_view)>;
 PreTokenizer cut_with(Cutter cutter) {
   return [cutter = std::move(cutter)](std::vector<Piece> pieces) {
     std::vector<Piece> out;
-    for (const Piece& piece : pieces) {
-      for (const Span& span : cutter(piece.text)) {
+    for (const Piece& piece : pieces)
+      for (const Span& span : cutter(piece.text))
         out.push_back(
             {piece.text.substr(span.begin, span.end - span.begin), piece.first && span.begin == 0});
-      }
-    }
     return out;
   };
 }
@@ -116,55 +117,42 @@ PreTokenizer split_at(Pattern pattern, Behaviour behaviour, bool invert) {
 PreTokenizer split_characters(bool (*matches)(char32_t), Behaviour behaviour) {
   return cut_with([matches, behaviour](std::string_view text) {
     std::vector<Span> found;
-    for (size_t at = 0; at < text.size(); at += character_bytes(text, at)) {
+    for (size_t at = 0; at < text.size(); at += character_bytes(text, at))
       if (matches(character(text, at))) found.push_back({at, at + character_bytes(text, at)});
-    }
     return split(parts_of(text, found, false), behaviour);
   });
 }
 
-PreTokenizer byte_level(const json& value, const std::string& file) {
-  bool prefix = jsonio::flag(value, "add_prefix_space", true, file);
-  bool regex = jsonio::flag(value, "use_regex", true, file);
+PreTokenizer byte_level(const Settings& s) {
+  const bool prefix = s.get("add_prefix_space", true);
   PreTokenizer splitter;
-  if (regex) splitter = split_at(Pattern::regex(kByteLevelSplit, file), Behaviour::isolated, false);
+  if (s.get("use_regex", true))
+    splitter = split_at(Pattern::regex(kByteLevelSplit, s.file()), Behaviour::isolated, false);
   return [prefix, splitter](std::vector<Piece> pieces) {
-    for (Piece& piece : pieces) {
+    for (Piece& piece : pieces)
       if (prefix && piece.text[0] != ' ') piece.text.insert(0, " ");
-    }
     if (splitter) pieces = splitter(std::move(pieces));
     for (Piece& piece : pieces) piece.text = to_byte_alphabet(piece.text);
     return pieces;
   };
 }
 
-PreTokenizer metaspace(const json& value, const std::string& file) {
-  std::string mark = jsonio::text(value, "replacement", "\xE2\x96\x81", file);
-  if (mark.empty()) jsonio::fail(file, "replacement", "is empty");
-  bool old = jsonio::flag(value, "add_prefix_space", true, file);  // the spelling before 0.15
-  std::string scheme = jsonio::text(value, "prepend_scheme", old ? "always" : "never", file);
-  bool cut = jsonio::flag(value, "split", true, file);
-  Pattern space = Pattern::literal(" ");
-  PreTokenizer splitter =
-      cut ? split_at(Pattern::literal(mark), Behaviour::merged_with_next, false) : nullptr;
+PreTokenizer metaspace(const Settings& s) {
+  const std::string mark = s.get("replacement", kMetaspace);
+  if (mark.empty()) s.fail("replacement", "is empty");
+  const PrependScheme scheme = prepend_scheme(s);
+  const Pattern space = Pattern::literal(" ");
+  const PreTokenizer splitter =
+      s.get("split", true) ? split_at(Pattern::literal(mark), Behaviour::merged_with_next, false)
+                           : nullptr;
   return [=](std::vector<Piece> pieces) {
     for (Piece& piece : pieces) {
       piece.text = space.replace(piece.text, mark);
-      bool wanted = scheme == "always" || (scheme == "first" && piece.first);
+      bool wanted =
+          scheme == PrependScheme::always || (scheme == PrependScheme::first && piece.first);
       if (wanted && piece.text.compare(0, mark.size(), mark) != 0) piece.text.insert(0, mark);
     }
     return splitter ? splitter(std::move(pieces)) : pieces;
-  };
-}
-
-PreTokenizer sequence(const json& value, const std::string& file, int depth) {
-  const json& list = jsonio::member(value, "pretokenizers", file);
-  if (!list.is_array()) jsonio::fail(file, "pretokenizers", "is not a list");
-  std::vector<PreTokenizer> steps;
-  for (const json& step : list) steps.push_back(make_pre_tokenizer(step, file, depth + 1));
-  return [steps](std::vector<Piece> pieces) {
-    for (const PreTokenizer& step : steps) pieces = step(std::move(pieces));
-    return pieces;
   };
 }
 
@@ -192,34 +180,33 @@ std::string from_byte_alphabet(std::string_view text) {
   return out;
 }
 
-PreTokenizer make_pre_tokenizer(const json& value, const std::string& file, int depth) {
-  if (depth > kMaxDepth) jsonio::fail(file, "pre_tokenizer", "is nested too deeply");
+PrependScheme prepend_scheme(const Settings& s) {
+  const bool old = s.get("add_prefix_space", true);  // the spelling before 0.15
+  return s.get("prepend_scheme", old ? PrependScheme::always : PrependScheme::never);
+}
+
+PreTokenizer make_pre_tokenizer(const json& value, const std::string& file) {
   if (value.is_null()) return [](std::vector<Piece> pieces) { return pieces; };
-  std::string type = jsonio::text(value, "type", file);
-  if (type == "Sequence") return sequence(value, file, depth);
-  if (type == "ByteLevel") return byte_level(value, file);
-  if (type == "Metaspace") return metaspace(value, file);
-  if (type == "Split") {
-    return split_at(Pattern::from(jsonio::member(value, "pattern", file), file),
-                    behaviour_of(value, Behaviour::isolated, file),
-                    jsonio::flag(value, "invert", false, file));
-  }
-  if (type == "Whitespace") {
+  const Settings s(value, file);
+  const auto type = s.get<std::string>("type");
+  if (type == "Sequence") return sequence<PreTokenizer>(s, "pretokenizers", make_pre_tokenizer);
+  if (type == "ByteLevel") return byte_level(s);
+  if (type == "Metaspace") return metaspace(s);
+  if (type == "Split")
+    return split_at(Pattern::from(s), s.get("behavior", Behaviour::isolated),
+                    s.get("invert", false));
+  if (type == "Whitespace")
     return split_at(Pattern::regex(R"(\w+|[^\w\s]+)", file), Behaviour::removed, true);
-  }
   if (type == "WhitespaceSplit") return split_characters(is_space, Behaviour::removed);
-  if (type == "Punctuation") {
-    return split_characters(is_punctuation, behaviour_of(value, Behaviour::isolated, file));
-  }
-  if (type == "Digits") {
-    bool single = jsonio::flag(value, "individual_digits", false, file);
-    return split_characters(is_numeric, single ? Behaviour::isolated : Behaviour::contiguous);
-  }
-  if (type == "CharDelimiterSplit") {
-    return split_at(Pattern::literal(jsonio::text(value, "delimiter", file)), Behaviour::removed,
-                    false);
-  }
+  if (type == "Punctuation")
+    return split_characters(is_punctuation, s.get("behavior", Behaviour::isolated));
+  if (type == "Digits")
+    return split_characters(is_numeric, s.get("individual_digits", false) ? Behaviour::isolated
+                                                                          : Behaviour::contiguous);
+  if (type == "CharDelimiterSplit")
+    return split_at(Pattern::literal(s.get<std::string>("delimiter")), Behaviour::removed, false);
   throw Error(ErrorCode::unsupported, file + ": unknown pre-tokenizer '" + type + "'");
 }
 
-}  // namespace arrcoc::tokenizers
+}  // namespace tokenizers
+}  // namespace arrcoc

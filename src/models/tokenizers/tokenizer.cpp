@@ -4,7 +4,6 @@
 #include <unordered_set>
 
 #include "arrcoc/error.h"
-#include "models/hf/json.h"
 #include "models/tokenizers/added.h"
 #include "models/tokenizers/steps.h"
 #include "models/tokenizers/unicode.h"
@@ -13,21 +12,22 @@ namespace arrcoc {
 namespace {
 
 using namespace tokenizers;
-using nlohmann::json;
 
 class FileTokenizer : public Tokenizer {
  public:
-  FileTokenizer(const json& whole, const std::string& file)
-      : normalizer_(make_normalizer(part(whole, "normalizer"), file)),
-        pre_tokenizer_(make_pre_tokenizer(part(whole, "pre_tokenizer"), file)),
-        model_(make_model(jsonio::member(whole, "model", file), file)),
-        decoder_(make_decoder(part(whole, "decoder"), file)),
-        fitting_(make_fitting(whole, file)) {
+  explicit FileTokenizer(const Settings& s)
+      : normalizer_(make_normalizer(part(s, "normalizer"), s.file() + ": normalizer")),
+        pre_tokenizer_(make_pre_tokenizer(part(s, "pre_tokenizer"), s.file() + ": pre_tokenizer")),
+        model_(make_model(Settings(s.need("model"), s.file() + ": model"))),
+        decoder_(make_decoder(part(s, "decoder"), s.file() + ": decoder")),
+        fitting_(make_fitting(s)) {
     size_ = model_->ids.size();
-    if (jsonio::has(whole, "added_tokens")) read_added(whole["added_tokens"], file);
+    if (s.has("added_tokens"))
+      for (const json& token : s.need_list("added_tokens"))
+        add(Settings(token, s.file() + ": added_tokens"));
     frame_ = make_frame(
-        part(whole, "post_processor"), [this](const std::string& token) { return id_of(token); },
-        file);
+        part(s, "post_processor"), [this](const std::string& token) { return id_of(token); },
+        s.file() + ": post_processor");
   }
 
   std::vector<int64_t> encode(std::string_view raw, bool add_special) const override {
@@ -75,37 +75,30 @@ class FileTokenizer : public Tokenizer {
   size_t size() const override { return size_; }
 
  private:
-  static json part(const json& whole, const char* key) {
-    return jsonio::has(whole, key) ? whole.at(key) : json();
+  static const json& part(const Settings& s, const char* key) {
+    static const json none;
+    return s.has(key) ? s.need(key) : none;
   }
 
-  void read_added(const json& list, const std::string& file) {
-    if (!list.is_array()) jsonio::fail(file, "added_tokens", "is not a list");
-    for (const json& entry : list) {
-      AddedToken token;
-      token.content = jsonio::text(entry, "content", file);
-      token.id = jsonio::whole(jsonio::member(entry, "id", file), "id", 0, INT32_MAX, file);
-      token.special = jsonio::flag(entry, "special", false, file);
-      token.single_word = jsonio::flag(entry, "single_word", false, file);
-      token.lstrip = jsonio::flag(entry, "lstrip", false, file);
-      token.rstrip = jsonio::flag(entry, "rstrip", false, file);
-      token.normalized = jsonio::flag(entry, "normalized", !token.special, file);
-      auto known = model_->ids.find(token.content);
-      if (known != model_->ids.end()) {
-        token.id = known->second;
-      } else {
-        ++size_;
-      }
-      added_ids_[token.content] = token.id;
-      added_tokens_[token.id] = token.content;
-      if (token.special) special_.insert(token.id);
-      if (token.normalized) {
-        token.content = normalizer_(token.content);
-        normal_added_.add(token);
-      } else {
-        plain_added_.add(token);
-      }
-    }
+  void add(const Settings& s) {
+    AddedToken token;
+    token.content = s.get<std::string>("content");
+    token.id = s.whole(s.need("id"), "id", 0, INT32_MAX);
+    token.special = s.get("special", false);
+    token.single_word = s.get("single_word", false);
+    token.lstrip = s.get("lstrip", false);
+    token.rstrip = s.get("rstrip", false);
+    token.normalized = s.get("normalized", !token.special);
+    auto known = model_->ids.find(token.content);
+    if (known != model_->ids.end())
+      token.id = known->second;
+    else
+      ++size_;
+    added_ids_[token.content] = token.id;
+    added_tokens_[token.id] = token.content;
+    if (token.special) special_.insert(token.id);
+    if (token.normalized) token.content = normalizer_(token.content);
+    (token.normalized ? normal_added_ : plain_added_).add(token);
   }
 
   // One stretch of text between tokens that are matched as they stand.
@@ -119,9 +112,8 @@ class FileTokenizer : public Tokenizer {
       std::vector<Piece> pieces = {
           {text.substr(segment.span.begin, segment.span.end - segment.span.begin),
            first && segment.span.begin == 0}};
-      for (const Piece& piece : pre_tokenizer_(std::move(pieces))) {
+      for (const Piece& piece : pre_tokenizer_(std::move(pieces)))
         if (!piece.text.empty()) model_->encode(piece.text, ids);
-      }
     }
   }
 
@@ -141,15 +133,14 @@ class FileTokenizer : public Tokenizer {
 }  // namespace
 
 std::shared_ptr<const Tokenizer> parse_tokenizer(std::string_view text, const std::string& name) {
-  json whole = jsonio::parse(text, name);
-  if (!whole.is_object()) throw Error(ErrorCode::bad_json, name + ": not an object");
-  return std::make_shared<FileTokenizer>(whole, name);
+  const json whole = parse_json(text, name);
+  return std::make_shared<FileTokenizer>(Settings(whole, name));
 }
 
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& path) {
   std::filesystem::path file = path;
   if (std::filesystem::is_directory(file)) file /= "tokenizer.json";
-  return parse_tokenizer(jsonio::read_text(file.string()), file.string());
+  return parse_tokenizer(read_text(file.string()), file.string());
 }
 
 }  // namespace arrcoc

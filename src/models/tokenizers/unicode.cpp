@@ -8,7 +8,6 @@
 #include <unicode/utf8.h>
 
 #include "arrcoc/error.h"
-#include "models/hf/json.h"
 
 namespace arrcoc::tokenizers {
 
@@ -21,11 +20,10 @@ std::string valid_utf8(std::string_view bytes) {
     int64_t begin = at;
     UChar32 read = 0;
     U8_NEXT(data, at, size, read);
-    if (read < 0) {
+    if (read < 0)
       out += "\xEF\xBF\xBD";
-    } else {
+    else
       out.append(bytes.substr(static_cast<size_t>(begin), static_cast<size_t>(at - begin)));
-    }
   }
   return out;
 }
@@ -65,30 +63,18 @@ bool is_punctuation(char32_t c) {
 bool is_mark(char32_t c) { return (U_GET_GC_MASK(static_cast<UChar32>(c)) & U_GC_M_MASK) != 0; }
 
 std::string normal_form(std::string_view text, NormalForm form) {
+  static constexpr const icu::Normalizer2* (*kForms[])(UErrorCode&) = {
+      icu::Normalizer2::getNFCInstance, icu::Normalizer2::getNFDInstance,
+      icu::Normalizer2::getNFKCInstance, icu::Normalizer2::getNFKDInstance};
   UErrorCode status = U_ZERO_ERROR;
-  const icu::Normalizer2* normalizer = nullptr;
-  switch (form) {
-    case NormalForm::nfc:
-      normalizer = icu::Normalizer2::getNFCInstance(status);
-      break;
-    case NormalForm::nfd:
-      normalizer = icu::Normalizer2::getNFDInstance(status);
-      break;
-    case NormalForm::nfkc:
-      normalizer = icu::Normalizer2::getNFKCInstance(status);
-      break;
-    case NormalForm::nfkd:
-      normalizer = icu::Normalizer2::getNFKDInstance(status);
-      break;
-  }
+  const icu::Normalizer2* normalizer = kForms[static_cast<size_t>(form)](status);
   icu::UnicodeString wide = icu::UnicodeString::fromUTF8(
       icu::StringPiece(text.data(), static_cast<int32_t>(text.size())));
   icu::UnicodeString normal;
   if (U_SUCCESS(status)) normal = normalizer->normalize(wide, status);
-  if (U_FAILURE(status)) {
+  if (U_FAILURE(status))
     throw Error(ErrorCode::unsupported,
                 std::string("ICU cannot normalise: ") + u_errorName(status));
-  }
   std::string out;
   normal.toUTF8String(out);
   return out;
@@ -99,11 +85,10 @@ std::string lower(std::string_view text) {
   out.reserve(text.size());
   for (size_t at = 0; at < text.size(); at += character_bytes(text, at)) {
     char32_t c = character(text, at);
-    if (c == 0x130) {  // the only letter whose lower case is two characters
+    if (c == 0x130)  // the only letter whose lower case is two characters
       out += "i\xCC\x87";
-    } else {
+    else
       append(out, static_cast<char32_t>(u_tolower(static_cast<UChar32>(c))));
-    }
   }
   return out;
 }
@@ -123,9 +108,8 @@ std::vector<std::string_view> graphemes(std::string_view text) {
     }
   }
   utext_close(utext);
-  if (U_FAILURE(status)) {
+  if (U_FAILURE(status))
     throw Error(ErrorCode::unsupported, std::string("ICU cannot split: ") + u_errorName(status));
-  }
   return out;
 }
 
@@ -156,21 +140,21 @@ Pattern Pattern::regex(const std::string& expression, const std::string& file) {
   UParseError where;
   icu::UnicodeString wide = icu::UnicodeString::fromUTF8(source);
   std::unique_ptr<icu::RegexPattern> compiled(icu::RegexPattern::compile(wide, 0, where, status));
-  if (U_FAILURE(status)) {
+  if (U_FAILURE(status))
     throw Error(ErrorCode::bad_json, file + ": the regular expression '" +
                                          expression.substr(0, 120) + "' does not compile (" +
                                          u_errorName(status) + ")");
-  }
   Pattern pattern;
   pattern.compiled_ = std::make_shared<Compiled>(Compiled{std::move(compiled)});
   return pattern;
 }
 
-Pattern Pattern::from(const nlohmann::json& value, const std::string& file) {
-  if (value.is_string()) return literal(value.get<std::string>());
-  if (jsonio::has(value, "String")) return literal(jsonio::text(value, "String", file));
-  if (jsonio::has(value, "Regex")) return regex(jsonio::text(value, "Regex", file), file);
-  jsonio::fail(file, "pattern", "is neither a String nor a Regex");
+Pattern Pattern::from(const Settings& settings) {
+  if (settings.need("pattern").is_string()) return literal(settings.get<std::string>("pattern"));
+  const Settings pattern = settings.below("pattern");
+  if (pattern.has("String")) return literal(pattern.get<std::string>("String"));
+  if (pattern.has("Regex")) return regex(pattern.get<std::string>("Regex"), settings.file());
+  settings.fail("pattern", "is neither a String nor a Regex");
 }
 
 std::vector<Span> Pattern::find(std::string_view text) const {
@@ -178,9 +162,8 @@ std::vector<Span> Pattern::find(std::string_view text) const {
   if (!compiled_) {
     if (literal_.empty()) return found;
     for (size_t at = text.find(literal_); at != std::string_view::npos;
-         at = text.find(literal_, at + literal_.size())) {
+         at = text.find(literal_, at + literal_.size()))
       found.push_back({at, at + literal_.size()});
-    }
     return found;
   }
   UErrorCode status = U_ZERO_ERROR;
@@ -198,10 +181,9 @@ std::vector<Span> Pattern::find(std::string_view text) const {
   }
   matcher.reset();
   utext_close(utext);
-  if (U_FAILURE(status)) {
+  if (U_FAILURE(status))
     throw Error(ErrorCode::too_large,
                 std::string("splitting the text took too long (") + u_errorName(status) + ")");
-  }
   return found;
 }
 

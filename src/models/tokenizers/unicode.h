@@ -4,10 +4,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "models/settings.h"
 
 namespace arrcoc::tokenizers {
 
@@ -36,13 +37,14 @@ struct Span {
   size_t end = 0;
 };
 
-// A literal string or a regular expression, as {"String": s} or {"Regex": r}.
+// A literal string or a regular expression.
 class Pattern {
  public:
   static Pattern literal(std::string text);
   // Error{bad_json} naming `file` when it does not compile.
   static Pattern regex(const std::string& expression, const std::string& file);
-  static Pattern from(const nlohmann::json& value, const std::string& file);
+  // The setting "pattern": a string, {"String": s} or {"Regex": r}.
+  static Pattern from(const Settings& settings);
 
   // Matches that are not empty, in order, in bytes of `text` (valid UTF-8).
   // Error{too_large} when matching takes unreasonably long or deep.

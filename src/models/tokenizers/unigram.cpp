@@ -3,30 +3,23 @@
 #include <limits>
 
 #include "arrcoc/error.h"
-#include "models/hf/json.h"
 #include "models/tokenizers/steps.h"
 #include "models/tokenizers/unicode.h"
 
 namespace arrcoc::tokenizers {
 namespace {
 
-using nlohmann::json;
-
 constexpr double kUnknownPenalty = 10;  // below the worst piece
 
 class Unigram : public Model {
  public:
-  Unigram(const json& value, const std::string& file)
-      : byte_fallback_(jsonio::flag(value, "byte_fallback", false, file)) {
-    const json& vocab = jsonio::member(value, "vocab", file);
-    if (!vocab.is_array() || vocab.empty()) jsonio::fail(file, "vocab", "is not a list");
+  explicit Unigram(const Settings& s) : byte_fallback_(s.get("byte_fallback", false)) {
+    if (s.need_list("vocab").empty()) s.fail("vocab", "is empty");
     double worst = std::numeric_limits<double>::infinity();
     nodes_.emplace_back();
-    for (const json& entry : vocab) {
-      if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() ||
-          !entry[1].is_number()) {
-        jsonio::fail(file, "vocab", "has an entry that is not [piece, score]");
-      }
+    for (const json& entry : s.need("vocab")) {
+      if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number())
+        s.fail("vocab", "has an entry that is not [piece, score]");
       std::string piece = entry[0].get<std::string>();
       auto id = static_cast<int64_t>(scores_.size());
       ids[piece] = id;
@@ -36,8 +29,7 @@ class Unigram : public Model {
       insert(piece, id);
     }
     unknown_score_ = worst - kUnknownPenalty;
-    unknown_ =
-        jsonio::whole(value, "unk_id", -1, 0, static_cast<int64_t>(scores_.size()) - 1, file);
+    unknown_ = s.whole("unk_id", -1, 0, static_cast<int64_t>(scores_.size()) - 1);
     bytes_ = byte_tokens(*this);
   }
 
@@ -48,17 +40,15 @@ class Unigram : public Model {
     for (size_t end = word.size(); end > 0;) {
       const Step& step = best[end];
       bool unknown = step.id < 0;
-      if (unknown && joining) {
+      if (unknown && joining)
         pieces.back().begin = step.begin;  // neighbouring unknowns are one
-      } else {
+      else
         pieces.push_back({step.begin, end});
-      }
       joining = unknown;
       end = step.begin;
     }
-    for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
+    for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece)
       emit(word.substr(piece->begin, piece->end - piece->begin), out);
-    }
   }
 
  private:
@@ -145,8 +135,8 @@ class Unigram : public Model {
 
 }  // namespace
 
-std::unique_ptr<Model> make_unigram(const json& value, const std::string& file) {
-  return std::make_unique<Unigram>(value, file);
+std::unique_ptr<Model> make_unigram(const Settings& settings) {
+  return std::make_unique<Unigram>(settings);
 }
 
 }  // namespace arrcoc::tokenizers

@@ -7,19 +7,23 @@
 #include <utility>
 
 #include "arrcoc/error.h"
+#include "arrcoc/weights.h"
 
 namespace arrcoc::safetensors {
 namespace {
 
 using nlohmann::json;
 
-const std::vector<std::pair<const char*, at::ScalarType>>& spellings() {
-  static const std::vector<std::pair<const char*, at::ScalarType>> table = {
-      {"F32", at::kFloat}, {"F16", at::kHalf}, {"BF16", at::kBFloat16}, {"F64", at::kDouble},
-      {"I8", at::kChar},   {"U8", at::kByte},  {"I16", at::kShort},     {"I32", at::kInt},
-      {"I64", at::kLong},  {"BOOL", at::kBool}};
-  return table;
-}
+struct Dtype {
+  at::ScalarType type;
+  const char* spelling;  // in a header
+  const char* name;      // for people
+};
+constexpr Dtype kDtypes[] = {{at::kFloat, "F32", "float32"},      {at::kHalf, "F16", "float16"},
+                             {at::kBFloat16, "BF16", "bfloat16"}, {at::kDouble, "F64", "float64"},
+                             {at::kChar, "I8", "int8"},           {at::kByte, "U8", "uint8"},
+                             {at::kShort, "I16", "int16"},        {at::kInt, "I32", "int32"},
+                             {at::kLong, "I64", "int64"},         {at::kBool, "BOOL", "bool"}};
 
 [[noreturn]] void fail(const std::string& file, const std::string& what) {
   throw Error(ErrorCode::bad_weights, file + ": " + what);
@@ -59,9 +63,8 @@ uint64_t whole(const json& value, const std::string& file, const std::string& te
 
 Entry read_entry(const json& value, const std::string& file, const std::string& name) {
   if (!value.is_object()) fail(file, name, "its description is not an object");
-  for (const char* key : {"dtype", "shape", "data_offsets"}) {
+  for (const char* key : {"dtype", "shape", "data_offsets"})
     if (!value.contains(key)) fail(file, name, std::string("no ") + key);
-  }
   if (!value["dtype"].is_string()) fail(file, name, "dtype is not a string");
   if (!value["shape"].is_array()) fail(file, name, "shape is not a list");
   const json& offsets = value["data_offsets"];
@@ -77,19 +80,17 @@ Entry read_entry(const json& value, const std::string& file, const std::string& 
     if (length > uint64_t{1} << 48) fail(file, name, "a dimension is impossibly large");
     entry.shape.push_back(static_cast<int64_t>(length));
     empty = empty || length == 0;
-    if (!empty && __builtin_mul_overflow(bytes, static_cast<int64_t>(length), &bytes)) {
+    if (!empty && __builtin_mul_overflow(bytes, static_cast<int64_t>(length), &bytes))
       fail(file, name, "its shape overflows");
-    }
   }
   if (empty) bytes = 0;
   entry.begin = whole(offsets[0], file, name, "an offset");
   entry.end = whole(offsets[1], file, name, "an offset");
   if (entry.end < entry.begin) fail(file, name, "its data ends before it begins");
-  if (entry.end - entry.begin != static_cast<uint64_t>(bytes)) {
+  if (entry.end - entry.begin != static_cast<uint64_t>(bytes))
     fail(file, name,
          "its shape needs " + std::to_string(bytes) + " bytes, the file gives it " +
              std::to_string(entry.end - entry.begin));
-  }
   return entry;
 }
 
@@ -97,9 +98,8 @@ Entry read_entry(const json& value, const std::string& file, const std::string& 
 void check_layout(const Header& header, uint64_t data_bytes, const std::string& file) {
   std::vector<std::pair<uint64_t, const std::string*>> order;
   for (const auto& [name, entry] : header.entries) {
-    if (entry.end > data_bytes) {
+    if (entry.end > data_bytes)
       fail(file, name, "its data ends beyond the file (truncated download?)");
-    }
     if (entry.end > entry.begin) order.emplace_back(entry.begin, &name);
   }
   std::sort(order.begin(), order.end());
@@ -116,16 +116,14 @@ void check_layout(const Header& header, uint64_t data_bytes, const std::string& 
 
 at::ScalarType dtype_of(const std::string& spelling, const std::string& file,
                         const std::string& tensor) {
-  for (const auto& [name, dtype] : spellings()) {
-    if (spelling == name) return dtype;
-  }
+  for (const Dtype& known : kDtypes)
+    if (spelling == known.spelling) return known.type;
   fail(file, tensor, "unknown dtype '" + spelling.substr(0, 32) + "'");
 }
 
 std::string spelling_of(at::ScalarType dtype, const std::string& tensor) {
-  for (const auto& [name, known] : spellings()) {
-    if (dtype == known) return name;
-  }
+  for (const Dtype& known : kDtypes)
+    if (dtype == known.type) return known.spelling;
   throw Error(ErrorCode::bad_argument, "tensor '" + tensor + "': safetensors has no dtype for " +
                                            std::string(c10::toString(dtype)));
 }
@@ -157,3 +155,9 @@ Header parse_header(std::string_view bytes, const std::string& file) {
 }
 
 }  // namespace arrcoc::safetensors
+
+std::string arrcoc::dtype_name(at::ScalarType dtype) {
+  for (const auto& known : safetensors::kDtypes)
+    if (dtype == known.type) return known.name;
+  return c10::toString(dtype);
+}

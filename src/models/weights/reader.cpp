@@ -45,9 +45,8 @@ std::map<std::string, std::string> read_index(const fs::path& path) {
   for (const auto& [tensor, file] : parsed["weight_map"].items()) {
     std::string name = file.is_string() ? file.get<std::string>() : "";
     if (name.empty() || name == "." || name == ".." ||
-        name.find_first_of(std::string("/\\\0", 3)) != std::string::npos) {
+        name.find_first_of(std::string("/\\\0", 3)) != std::string::npos)
       fail("tensor '" + tensor + "' names no plain file");
-    }
     map[tensor] = name;
   }
   return map;
@@ -62,10 +61,9 @@ struct WeightFile::Mapping {
 
   explicit Mapping(const std::string& path) {
     int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) {
+    if (descriptor < 0)
       throw Error(errno == ENOENT ? ErrorCode::not_found : ErrorCode::io,
                   path + ": " + std::strerror(errno));
-    }
     struct stat status {};
     if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
       ::close(descriptor);
@@ -76,9 +74,8 @@ struct WeightFile::Mapping {
                                  descriptor, 0)
                         : nullptr;
     ::close(descriptor);
-    if (mapped == MAP_FAILED) {
+    if (mapped == MAP_FAILED)
       throw Error(ErrorCode::io, path + ": cannot be mapped: " + std::strerror(errno));
-    }
     data = static_cast<uint8_t*>(mapped);
   }
   ~Mapping() {
@@ -93,10 +90,9 @@ void WeightFile::add_file(const std::string& path) {
   std::string_view bytes(reinterpret_cast<const char*>(mapping->data), mapping->size);
   safetensors::Header header = safetensors::parse_header(bytes, path);
   for (auto& [name, entry] : header.entries) {
-    if (tensors_.count(name)) {
+    if (tensors_.count(name))
       throw Error(ErrorCode::bad_weights,
                   path + ": tensor '" + name + "' is already in " + tensors_[name].file);
-    }
     tensors_[name] = {entry.dtype, std::move(entry.shape),
                       static_cast<int64_t>(entry.end - entry.begin), path};
     data_[name] = mapping->data + header.data_offset + entry.begin;
@@ -121,10 +117,9 @@ WeightFile WeightFile::open(const std::string& path) {
     for (const auto& shard : shards) weights.add_file((fs::path(path) / shard).string());
     for (const auto& [tensor, file] : map) {
       std::string expected = (fs::path(path) / file).string();
-      if (!weights.has(tensor) || weights.tensors_[tensor].file != expected) {
+      if (!weights.has(tensor) || weights.tensors_[tensor].file != expected)
         throw Error(ErrorCode::bad_weights,
                     index.string() + ": tensor '" + tensor + "' is not in " + file);
-      }
     }
   } else if (fs::exists(single)) {
     weights.add_file(single.string());
@@ -139,9 +134,8 @@ WeightFile WeightFile::open(const std::string& path) {
 
 const WeightFile::Info& WeightFile::info(const std::string& name) const {
   auto found = tensors_.find(name);
-  if (found == tensors_.end()) {
+  if (found == tensors_.end())
     throw Error(ErrorCode::bad_weights, source_ + ": no tensor '" + name + "'");
-  }
   return found->second;
 }
 
@@ -167,14 +161,12 @@ at::Tensor WeightFile::get(const std::string& name, at::ScalarType dtype) const 
 void WeightFile::check(const std::string& name, const std::vector<int64_t>& shape) const {
   const Info& about = info(name);
   bool fits = about.shape.size() == shape.size();
-  for (size_t i = 0; fits && i < shape.size(); ++i) {
+  for (size_t i = 0; fits && i < shape.size(); ++i)
     fits = shape[i] < 0 || shape[i] == about.shape[i];
-  }
-  if (!fits) {
+  if (!fits)
     throw Error(ErrorCode::bad_weights, about.file + ": tensor '" + name + "' has shape " +
                                             shape_text(about.shape) + ", expected " +
                                             shape_text(shape));
-  }
 }
 
 at::Tensor WeightFile::get(const std::string& name, at::ScalarType dtype,
@@ -191,37 +183,9 @@ int64_t WeightFile::bytes() const {
 
 int64_t WeightFile::parameters() const {
   int64_t sum = 0;
-  for (const auto& [name, about] : tensors_) {
+  for (const auto& [name, about] : tensors_)
     sum += about.bytes / static_cast<int64_t>(c10::elementSize(about.dtype));
-  }
   return sum;
-}
-
-std::string dtype_name(at::ScalarType dtype) {
-  switch (dtype) {
-    case at::kFloat:
-      return "float32";
-    case at::kHalf:
-      return "float16";
-    case at::kBFloat16:
-      return "bfloat16";
-    case at::kDouble:
-      return "float64";
-    case at::kChar:
-      return "int8";
-    case at::kByte:
-      return "uint8";
-    case at::kShort:
-      return "int16";
-    case at::kInt:
-      return "int32";
-    case at::kLong:
-      return "int64";
-    case at::kBool:
-      return "bool";
-    default:
-      return c10::toString(dtype);
-  }
 }
 
 }  // namespace arrcoc

@@ -72,12 +72,10 @@ struct Item {
 std::vector<Item> aligned_order(const std::map<std::string, at::Tensor>& tensors) {
   std::vector<Item> items;
   for (const auto& [name, tensor] : tensors) {
-    if (!tensor.defined()) {
+    if (!tensor.defined())
       throw Error(ErrorCode::bad_argument, "tensor '" + name + "' is not defined");
-    }
-    if (name == "__metadata__") {
+    if (name == "__metadata__")
       throw Error(ErrorCode::bad_argument, "a tensor cannot be named __metadata__");
-    }
     items.push_back({&name, &tensor});
   }
   std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) {

@@ -1,0 +1,23 @@
+// The parts of `arrcoc train` besides training itself.
+#pragma once
+
+#include "lab/cli/lab.h"
+#include "lab/fit/policies_fit.h"
+
+namespace arrcoc::cli {
+
+// --from-log FILE: the tier head learns from what people thought of answers.
+struct FromLog {
+  std::string file, init, out;
+  int64_t steps = 0;
+  int guard_questions = 50;
+  bool json_out = false;
+};
+void train_from_log(const FromLog& wanted);
+
+// --policies N: fits the small policies of looking and allocating.
+// {"questions": 320, "seed": 1, "steps": 400, "couplings": ["lexical", "network"]}, all optional.
+fitting::PolicyOptions policy_options(const json& given);
+void train_policies(const fitting::PolicyOptions& options, const std::string& out, bool json);
+
+}  // namespace arrcoc::cli

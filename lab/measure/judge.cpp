@@ -1,0 +1,132 @@
+// What a policy did with a question, as figures.
+#include <algorithm>
+
+#include "arrcoc/error.h"
+#include "lab/measure/measure.h"
+
+namespace arrcoc::measuring {
+
+namespace {
+
+double overlap(const Box& a, const Box& b) {
+  const double common = intersect(a, b).area();
+  const double all = a.area() + b.area() - common;
+  return all > 0 ? common / all : 0;
+}
+
+Box around(const std::vector<Box>& boxes) {
+  Box out = boxes.front();
+  for (const Box& b : boxes)
+    out = {std::min(out.x0, b.x0), std::min(out.y0, b.y0), std::max(out.x1, b.x1),
+           std::max(out.y1, b.y1)};
+  return out;
+}
+
+std::vector<Box> needed_boxes(const Item& item) {
+  std::vector<Box> out = item.answer_boxes;
+  out.insert(out.end(), item.evidence_boxes.begin(), item.evidence_boxes.end());
+  return out;
+}
+
+// What allocator oracle is told. Where nothing in particular is to be seen (an unanswerable
+// question), everything is.
+std::vector<Box> evidence_for(const AskOptions& options, const Item& item) {
+  if (options.allocator != "oracle") return {};
+  std::vector<Box> out = needed_boxes(item);
+  if (out.empty())
+    out.push_back({0, 0, static_cast<float>(item.width), static_cast<float>(item.height)});
+  return out;
+}
+
+void judge_places(const Item& item, const Answer& answer, Record& out) {
+  const Allocation& allocation = answer.from().answer().allocation;
+  Tally tally;
+  tally.add(allocation, item);
+  if (tally.boxes > 0) {
+    out.boxes = tally.boxes;
+    out.recall = tally.recall();
+    out.lenient = tally.recall_with_alternates();
+    out.lift = tally.mean_lift();
+    if (const auto& box = answer.box()) {
+      out.overlap = overlap(*box, around(item.answer_boxes));
+      const float x = (box->x0 + box->x1) / 2, y = (box->y0 + box->y1) / 2;
+      for (const Box& b : item.answer_boxes)
+        out.box_hit = out.box_hit || (x >= b.x0 && x < b.x1 && y >= b.y0 && y < b.y1);
+    }
+  }
+  constexpr int kGrid = Record::kDensity;
+  out.density = token_density(allocation, kGrid, kGrid);
+  const std::vector<Box> needed = needed_boxes(item);
+  if (!needed.empty())
+    out.qc3 = correlation(out.density, box_cover(needed, item.width, item.height, kGrid, kGrid));
+}
+
+}  // namespace
+
+Record judge(const Group& group, const Case& one, const Answer& answer) {
+  Record out;
+  out.group = group.number;
+  out.policy = answer.policy;
+  out.suite = group.suite;
+  out.kind = one.item.kind;
+  out.complexity = one.complexity;
+  out.question = one.item.question;
+  out.answer = answer.text;
+  if (one.item.answer && answer.stop != Stop::open) {
+    out.answered = true;
+    out.wanted = *one.item.answer;
+    out.right = exact_match(answer.text, out.wanted);
+    out.anls = anls(answer.text, out.wanted);
+  }
+  judge_places(one.item, answer, out);
+  out.tokens = static_cast<int>(answer.tokens);
+  out.passes = static_cast<int>(answer.from().passes.size());
+  out.native_tokens = answer.native_tokens;
+  out.milliseconds = answer.milliseconds();
+  out.likelihood = answer.likelihood;
+  out.confidence = answer.confidence;
+  out.unsure = answer.unsure;
+  return out;
+}
+
+std::vector<Inquiry> inquiries_of(const Group& group, const AskOptions& options) {
+  std::vector<Inquiry> out;
+  for (const Case& one : group.cases)
+    out.push_back({one.item.question, evidence_for(options, one.item)});
+  return out;
+}
+
+std::vector<Record> measure(const Asker& asker, const Group& group, const AskOptions& options,
+                            const Hearer& hearer) {
+  const std::vector<Answer> answers =
+      asker.ask(group.picture, inquiries_of(group, options), options);
+  std::vector<Record> out;
+  for (size_t i = 0; i < answers.size(); ++i) {
+    if (hearer) hearer(group, group.cases[i], answers[i]);
+    out.push_back(judge(group, group.cases[i], answers[i]));
+  }
+  return out;
+}
+
+std::vector<Record> measure_looking(const Asker& asker, const Group& group,
+                                    const AskOptions& given, const Hearer& hearer) {
+  AskOptions options = given;
+  std::vector<Record> out;
+  for (const Case& one : group.cases) {
+    options.allocate.evidence = evidence_for(options, one.item);
+    const Answer looked = asker.look(group.picture, one.item.question, options);
+    if (hearer) hearer(group, one, looked);
+    out.push_back(judge(group, one, looked));
+  }
+  return out;
+}
+
+void check_budget(const std::string& policy, int budget, const std::vector<Record>& records) {
+  for (const Record& r : records)
+    if (r.tokens > budget)
+      throw Error(ErrorCode::bad_argument, "policy " + policy + " spent " +
+                                               std::to_string(r.tokens) +
+                                               " tokens of a budget of " + std::to_string(budget));
+}
+
+}  // namespace arrcoc::measuring

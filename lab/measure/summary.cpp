@@ -1,0 +1,157 @@
+// Figures of many questions together.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "lab/measure/measure.h"
+
+namespace arrcoc::measuring {
+
+namespace {
+
+constexpr int kStarved = 160;  // fewer tokens are few for a complex question
+
+struct Mean {
+  double sum = 0;
+  int count = 0;
+  void add(double value) {
+    sum += value;
+    ++count;
+  }
+  double value() const { return count > 0 ? sum / count : 0; }
+};
+
+// Values of questions, with the pictures that they belong to.
+struct Values {
+  std::vector<double> values;
+  std::vector<int> groups;
+  void add(double value, int group) {
+    values.push_back(value);
+    groups.push_back(group);
+  }
+  Interval interval() const { return bootstrap(values, groups); }
+  int count() const { return static_cast<int>(values.size()); }
+};
+
+double percentile(std::vector<double> values, double share) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const double at = share * static_cast<double>(values.size() - 1);
+  return values[static_cast<size_t>(std::lround(at))];
+}
+
+// Pictures, not questions: what somebody with an unlucky picture gets.
+double worst_decile(const Values& values) {
+  std::map<int, Mean> sums;
+  for (size_t i = 0; i < values.values.size(); ++i) sums[values.groups[i]].add(values.values[i]);
+  std::vector<double> means;
+  for (const auto& [group, mean] : sums) means.push_back(mean.value());
+  std::sort(means.begin(), means.end());
+  Mean out;
+  for (size_t i = 0; i < (means.size() + 9) / 10; ++i) out.add(means[i]);
+  return out.value();
+}
+
+}  // namespace
+
+Records all_of(const std::vector<Record>& records) {
+  Records out;
+  for (const Record& r : records) out.push_back(&r);
+  return out;
+}
+
+double calibration_error(const Records& records) {
+  constexpr int kBins = 10;
+  double confidence[kBins] = {}, right[kBins] = {};
+  int all = 0;
+  for (const Record* r : records) {
+    if (!r->answered) continue;
+    const int bin = std::min(kBins - 1, static_cast<int>(r->confidence * kBins));
+    confidence[bin] += r->confidence;
+    right[bin] += r->right ? 1 : 0;
+    ++all;
+  }
+  double sum = 0;
+  for (int b = 0; b < kBins; ++b) sum += std::abs(confidence[b] - right[b]);
+  return all > 0 ? sum / all : 0;
+}
+
+Summary summarise(const Records& records) {
+  Summary out;
+  Values right, similar, recalls, placed;
+  Mean tokens, passes, unsure, sure_right, lenient, lift, overlap, box_hit, starved;
+  std::vector<double> times;
+  for (const Record* r : records) {
+    tokens.add(r->tokens);
+    passes.add(r->passes);
+    unsure.add(r->unsure);
+    times.push_back(r->milliseconds);
+    out.most_tokens = std::max(out.most_tokens, r->tokens);
+    if (r->answered) {
+      right.add(r->right, r->group);
+      similar.add(r->anls, r->group);
+      if (!r->unsure) sure_right.add(r->right);
+    }
+    if (r->recall >= 0) lift.add(r->lift);
+    for (int box = 0; box < r->boxes; ++box) {
+      recalls.add(r->recall, r->group);
+      lenient.add(r->lenient);
+    }
+    if (r->qc3 != Record::kNoBoxes) placed.add(r->qc3, r->group);
+    if (r->overlap >= 0) {
+      overlap.add(r->overlap);
+      box_hit.add(r->box_hit);
+    }
+    if (r->complexity == Complexity::complex) starved.add(r->tokens < kStarved);
+  }
+  out.questions = static_cast<int>(records.size());
+  out.answered = right.count();
+  out.exact_match = right.interval();
+  out.anls = similar.interval();
+  out.worst_decile = worst_decile(similar);
+  out.boxes = recalls.count();
+  out.recall = recalls.interval();
+  out.lenient = lenient.value();
+  out.lift = lift.value();
+  out.placed = placed.count();
+  out.qc3 = placed.interval();
+  out.overlap = overlap.value();
+  out.box_hit = box_hit.value();
+  out.mean_tokens = tokens.value();
+  out.mean_passes = passes.value();
+  out.unsure = unsure.value();
+  out.right_when_sure = sure_right.value();
+  out.starved = starved.value();
+  out.calibration_error = calibration_error(records);
+  out.p50 = percentile(times, 0.5);
+  out.p95 = percentile(times, 0.95);
+  return out;
+}
+
+Difference compare(const Records& first, const Records& second) {
+  Difference out;
+  Values right, similar;
+  Mean tokens[2], share[2];
+  for (size_t i = 0; i < std::min(first.size(), second.size()); ++i) {
+    const Record &a = *first[i], &b = *second[i];
+    if (!a.answered || !b.answered) continue;
+    right.add((b.right ? 1 : 0) - (a.right ? 1 : 0), a.group);
+    similar.add(b.anls - a.anls, a.group);
+    out.only_first += a.right && !b.right ? 1 : 0;
+    out.only_second += b.right && !a.right ? 1 : 0;
+    tokens[0].add(a.tokens);
+    tokens[1].add(b.tokens);
+    share[0].add(a.right);
+    share[1].add(b.right);
+  }
+  out.questions = right.count();
+  out.exact_match = right.interval();
+  out.anls = similar.interval();
+  out.first_right = share[0].value();
+  out.second_right = share[1].value();
+  out.first_tokens = tokens[0].value();
+  out.second_tokens = tokens[1].value();
+  return out;
+}
+
+}  // namespace arrcoc::measuring

@@ -1,0 +1,84 @@
+// One question's state on the road; Asking drives it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arrcoc/ask.h"
+#include "ask/several.h"
+
+namespace arrcoc::asking {
+
+class Road {
+ public:
+  Road(std::vector<std::shared_ptr<const SeenPicture>> pictures,
+       std::shared_ptr<const Model> model, const std::string& question, AskOptions options,
+       std::vector<Look> looks);
+
+  bool looked() const { return looked_; }
+  // Where the answer may lie in every picture, and how many tokens that is worth.
+  void look();
+  // Spreads the tokens of the next pass; false when there are none left that would be worth it.
+  bool allocate();
+  // What is to be read; valid until take().
+  std::vector<Reading> cut();
+  void take(std::vector<Reply> replies);
+  // Again, and how? Or why not.
+  void decide();
+  Answer finish();
+
+  void spent(const std::string& stage, double milliseconds);
+  Stop stop = Stop::open;
+
+ private:
+  // One picture of the question.
+  struct One {
+    explicit One(std::shared_ptr<const SeenPicture> picture)
+        : seen(std::move(picture)), patches(*seen->pyramid) {}
+    std::shared_ptr<const SeenPicture> seen;
+    cutting::PatchCache patches;
+    PictureAnswer out;
+    Relevance relevance;  // the question's map in pixels of the pyramid
+    History history;
+    Pass open;  // that is being read
+  };
+
+  Look look_at(const One& one, const History& history);
+  void point_out_differences();
+  int affordable() const;
+  Geometry geometry(const One& one) const;
+  void begin_pass(One& one, Allocation allocation, Map relevance);
+  void allocate_first(const Budget& budget);
+  void allocate_again(One& one, const Budget& budget);
+  Map first_map(const One& one) const;
+  Allocation spread(const One& one, const Relevance& relevance, const Budget& budget) const;
+  void record(const One& one, const TokenSequence& tokens);
+  void end_pass(One& one, Reply reply);
+  double believed(const Pass& pass) const;
+  bool widened() const;
+  void choose_picture();
+  Answer described() const;
+
+  std::vector<One> pictures_;
+  std::shared_ptr<const Model> model_;
+  Capabilities takes_;
+  Query query_, asked_;  // as given, and as every picture is asked
+  AskOptions options_;
+  std::vector<Look> looks_;
+  std::optional<Comparison> comparison_;
+  std::optional<size_t> named_;
+  bool looked_ = false;
+  Budget single_;              // of a single look at all pictures
+  std::vector<size_t> reading_;  // pictures of the open readings
+  size_t chosen_ = 0;          // picture whose answer counts
+  bool points_ = false;        // the answer is which picture
+  Manner manner_ = Manner::first;
+  int64_t tokens_ = 0;  // of all passes so far
+  std::vector<Stage> stages_;
+  std::vector<StageStatistics> statistics_;
+  std::vector<std::string> fallbacks_;
+};
+
+}  // namespace arrcoc::asking

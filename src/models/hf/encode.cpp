@@ -1,0 +1,197 @@
+// From pictures to rows for the language model: whole, in part, or as glance and crops.
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "arrcoc/error.h"
+#include "models/hf/processor.h"
+#include "models/hf/select.h"
+#include "models/hf/vlm.h"
+
+namespace arrcoc::hf {
+namespace {
+
+void add_boxes(const Features::View& view, std::vector<Box>& boxes) {
+  const auto x = [&](int64_t col) {
+    return view.box.x0 + view.box.width() * static_cast<float>(col) / static_cast<float>(view.cols);
+  };
+  const auto y = [&](int64_t row) {
+    return view.box.y0 +
+           view.box.height() * static_cast<float>(row) / static_cast<float>(view.rows);
+  };
+  for (int64_t r = 0; r < view.rows; ++r)
+    for (int64_t c = 0; c < view.cols; ++c) boxes.push_back({x(c), y(r), x(c + 1), y(r + 1)});
+}
+
+// The picture in one size and, of Ovis2, its tiles: squares of `side` x `side` tokens.
+void add_tiles(const Box& seen, const Pixels& pixels, int64_t side, Features& out) {
+  out.views.push_back({seen, side, side, {}});
+  if (pixels.values.size(0) == 1) return;
+  const float w = seen.width() / static_cast<float>(pixels.tile_cols);
+  const float h = seen.height() / static_cast<float>(pixels.tile_rows);
+  for (int64_t tile = 0; tile < pixels.tile_rows * pixels.tile_cols; ++tile) {
+    const float x = static_cast<float>(tile % pixels.tile_cols) * w;
+    const float y = static_cast<float>(tile / pixels.tile_cols) * h;
+    out.views.push_back({{x, y, x + w, y + h}, side, side, {}});
+  }
+}
+
+// Views and boxes of pixels as the processor made them; no rows yet.
+Features frame(const Picture& picture, const Pixels& pixels, const ImageProcessor& processor,
+               const Vlm& vlm) {
+  Features out;
+  out.width = picture.width();
+  out.height = picture.height();
+  out.tile_rows = pixels.tile_rows;
+  out.tile_cols = pixels.tile_cols;
+  const int64_t tokens = vlm.tokens(pixels.values, pixels.grid);
+  const Box seen = processor.visible(picture.height(), picture.width());
+  if (pixels.grid.defined()) {
+    const int64_t* grid = pixels.grid.data_ptr<int64_t>();
+    out.views.push_back(
+        {seen, grid[1] / processor.merge(), grid[2] / processor.merge(), pixels.grid});
+  } else {
+    const int64_t each = tokens / pixels.values.size(0);
+    const auto side = static_cast<int64_t>(std::lround(std::sqrt(static_cast<double>(each))));
+    if (side * side != each)
+      throw Error(ErrorCode::unsupported, "the visual tokens of this model form no square");
+    add_tiles(seen, pixels, side, out);
+  }
+  for (const Features::View& view : out.views) add_boxes(view, out.boxes);
+  return out;
+}
+
+// The crop's rectangle in whole pixels of the picture.
+Box rectangle_of(const Picture& picture, const Geometry& geometry, const Crop& crop) {
+  const auto edge = [](float value, int from, int to) {
+    const float scaled = value * static_cast<float>(to) / static_cast<float>(from);
+    return static_cast<float>(std::clamp<int64_t>(std::lround(scaled), 0, to));
+  };
+  const Box out{edge(crop.box.x0, geometry.width, picture.width()),
+                edge(crop.box.y0, geometry.height, picture.height()),
+                edge(crop.box.x1, geometry.width, picture.width()),
+                edge(crop.box.y1, geometry.height, picture.height())};
+  if (out.width() < 1 || out.height() < 1 || crop.width < 1 || crop.height < 1)
+    throw Error(ErrorCode::bad_argument, "a crop of the allocation is empty");
+  return out;
+}
+
+void take(Features& features, Visual visual) {
+  features.rows = std::move(visual.rows);
+  features.deepstack = std::move(visual.deepstack);
+}
+
+// The rows of a choice: of every group of `rows` one.
+void take(Features& features, const Visual& visual, const std::vector<std::vector<int64_t>>& rows,
+          Choice choice, const SelectOptions& options) {
+  take(features, merge(visual, rows));
+  if (options.tiers) features.deepstack = tiered(features.deepstack, choice.relevance);
+  features.groups = std::move(choice.groups);
+}
+
+}  // namespace
+
+int64_t Features::size() const { return rows.defined() ? rows.size(0) : 0; }
+
+int64_t Features::bytes() const {
+  if (!rows.defined()) return 0;
+  size_t sum = rows.nbytes();
+  for (const at::Tensor& set : deepstack) sum += set.nbytes();
+  return static_cast<int64_t>(sum);
+}
+
+int HfModel::token_pixels() const {
+  const ModelConfig& config = vlm_->config();
+  if (processor_->follows_size())
+    return static_cast<int>(processor_->patch() * processor_->merge());
+  return static_cast<int>(config.family == Family::ovis2 ? config.ovis.patch * config.ovis.stride
+                                                         : config.llava.patch);
+}
+
+int64_t HfModel::native_tokens(int width, int height) const {
+  if (!processor_->follows_size()) return processor_->count(height, width) * vlm_->tile_tokens();
+  const auto [high, wide] = processor_->smart_size(height, width);
+  return high / token_pixels() * (wide / token_pixels());
+}
+
+std::pair<int64_t, int64_t> HfModel::view_grid(int width, int height) const {
+  const int64_t unit = token_pixels();
+  const auto [high, wide] = processor_->smart_size(height, width, {unit * unit, 0});
+  return {high / unit, wide / unit};
+}
+
+std::string HfModel::zoom_refusal() const {
+  if (processor_->follows_size()) return "";
+  return std::string("zoom needs a model whose token count follows the picture's size; ") +
+         to_string(family()) +
+         " always spends the same number of tokens a picture: use prune or patches";
+}
+
+Features HfModel::encode_image(const Picture& picture, int64_t max_tokens) const {
+  c10::InferenceMode guard;
+  PixelLimits limits;
+  const int64_t unit = int64_t{token_pixels()} * token_pixels();
+  if (max_tokens > 0) limits = {unit, max_tokens * unit};
+  const Pixels pixels = processor_->process(picture.rgb, limits);
+  Features out = frame(picture, pixels, *processor_, *vlm_);
+  take(out, vlm_->encode(pixels.values, pixels.grid));
+  return out;
+}
+
+Features HfModel::select(const Features& features, const Allocation& allocation,
+                         const SelectOptions& options) const {
+  c10::InferenceMode guard;
+  if (!features.groups.empty())
+    throw Error(ErrorCode::bad_argument, "these features are a selection already");
+  Choice choice = choose(features, allocation, options.merge);
+  const auto rows = choice.groups;
+  Features out = features;
+  take(out, {features.rows, features.deepstack}, rows, std::move(choice), options);
+  return out;
+}
+
+Features HfModel::encode_patches(const Picture& picture, const Allocation& allocation,
+                                 const SelectOptions& options) const {
+  c10::InferenceMode guard;
+  const Pixels pixels = processor_->process(picture.rgb);
+  Features out = frame(picture, pixels, *processor_, *vlm_);
+  Choice choice = choose(out, allocation, options.merge);
+  std::vector<int64_t> keep;
+  for (const auto& group : choice.groups) keep.insert(keep.end(), group.begin(), group.end());
+  std::sort(keep.begin(), keep.end());
+  auto rows = choice.groups;  // as rows of what is encoded
+  for (auto& group : rows)
+    for (int64_t& token : group)
+      token = std::lower_bound(keep.begin(), keep.end(), token) - keep.begin();
+  take(out, vlm_->encode(pixels.values, pixels.grid, keep), rows, std::move(choice), options);
+  return out;
+}
+
+Features HfModel::encode_zoom(const Picture& picture, const Allocation& allocation) const {
+  c10::InferenceMode guard;
+  if (const std::string reason = zoom_refusal(); !reason.empty())
+    throw Error(ErrorCode::unsupported, reason);
+  if (allocation.crops.empty())
+    throw Error(ErrorCode::bad_argument, "the allocation has no crops: use the zoom allocator");
+  Features out;
+  out.width = picture.width();
+  out.height = picture.height();
+  std::vector<at::Tensor> values, grids;
+  for (const Crop& crop : allocation.crops) {
+    const Box part = rectangle_of(picture, allocation.geometry, crop);
+    const auto [rows, cols] = view_grid(crop.width, crop.height);
+    const at::Tensor rgb =
+        picture.rgb.narrow(1, static_cast<int64_t>(part.y0), static_cast<int64_t>(part.height()))
+            .narrow(2, static_cast<int64_t>(part.x0), static_cast<int64_t>(part.width()));
+    const Pixels pixels = processor_->exactly(rgb, rows, cols);
+    values.push_back(pixels.values);
+    grids.push_back(pixels.grid);
+    out.views.push_back({part, rows, cols, pixels.grid});
+    add_boxes(out.views.back(), out.boxes);
+  }
+  take(out, vlm_->encode(at::cat(values), at::cat(grids)));  // all in one run of the tower
+  return out;
+}
+
+}  // namespace arrcoc::hf

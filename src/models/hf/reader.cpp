@@ -1,0 +1,222 @@
+// A Hugging Face model behind the interface that `ask` drives.
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <tuple>
+
+#include "arrcoc/error.h"
+#include "models/hf/looker.h"
+#include "models/hf/processor.h"
+#include "models/hf/vlm.h"
+
+namespace arrcoc {
+namespace hf {
+namespace {
+
+constexpr int64_t kGlanceTokens = 256;  // of the small view that early attention reads
+constexpr size_t kTogether = 16;        // answers that grow in one batch
+constexpr const char* kBlank = " \n\r\t";
+
+// The text of one answer as it grows: whole characters, without white space around them.
+class AnswerText {
+ public:
+  AnswerText(const Tokenizer& tokenizer, Sink& sink, size_t reading)
+      : pieces_(tokenizer), sink_(&sink), reading_(reading) {}
+  void push(int64_t id) { hear(pieces_.push(id)); }
+  void finish() { hear(pieces_.finish()); }
+  bool wanted() const { return wanted_; }
+  const std::string& text() const { return text_; }
+
+ private:
+  void hear(const std::string& piece) {
+    std::string more = blank_ + piece;
+    if (text_.empty()) more.erase(0, std::min(more.find_first_not_of(kBlank), more.size()));
+    const size_t end = more.find_last_not_of(kBlank) + 1;  // npos + 1 is 0
+    blank_ = more.substr(end);
+    more.resize(end);
+    text_ += more;
+    if (!more.empty() && wanted_) wanted_ = sink_->text(reading_, more);
+  }
+
+  TokenStream pieces_;
+  Sink* sink_;
+  size_t reading_;
+  std::string text_;
+  std::string blank_;  // white space that is not part of the answer unless more follows
+  bool wanted_ = true;
+};
+
+// True when the same tokens of the same pictures are read.
+bool same_tokens(const PictureTokens& a, const PictureTokens& b) {
+  return a.picture->hash == b.picture->hash && a.allocation.geometry == b.allocation.geometry &&
+         a.allocation.budget.tokens == b.allocation.budget.tokens &&
+         a.allocation.leaves == b.allocation.leaves && a.allocation.crops == b.allocation.crops;
+}
+
+bool same_tokens(const Reading& a, const Reading& b) {
+  const auto settings = [](const GenerateOptions& g) {
+    return std::tie(g.max_new_tokens, g.temperature, g.top_p, g.seed);
+  };
+  return a.answer && b.answer && settings(a.generate) == settings(b.generate) &&
+         std::equal(a.pictures.begin(), a.pictures.end(), b.pictures.begin(), b.pictures.end(),
+                    [](const auto& x, const auto& y) { return same_tokens(x, y); });
+}
+
+// The whole conversation; pictures that no earlier turn shows belong to the question.
+std::vector<Turn> conversation(const Reading& reading) {
+  std::vector<Turn> turns = reading.before;
+  auto left = static_cast<int>(reading.pictures.size());
+  for (const Turn& turn : turns) left -= turn.pictures;
+  if (left < 0)
+    throw Error(ErrorCode::bad_argument, "the messages show more pictures than were given");
+  turns.push_back({Role::user, reading.question, left});
+  return turns;
+}
+
+class Reader : public Model {
+ public:
+  Reader(const std::string& folder, const ModelOptions& options)
+      : options_(options),
+        name_(std::filesystem::weakly_canonical(folder).filename().string()),
+        cache_(std::make_shared<FeatureCache>(options.cache_bytes)) {
+    require_language_model(read_config(folder));
+    model_ = HfModel::open(folder, options, load_tokenizer(folder));
+    const std::string refusal = model_->zoom_refusal();
+    if (options_.mode == ReadMode::automatic)
+      options_.mode = refusal.empty() ? ReadMode::zoom : ReadMode::prune;
+    if (options_.mode == ReadMode::zoom && !refusal.empty())
+      throw Error(ErrorCode::unsupported, refusal);
+  }
+
+  std::string name() const override { return name_; }
+
+  Capabilities capabilities() const override {
+    Capabilities out;
+    out.takes = options_.mode == ReadMode::native ? TokenKind::native
+                : options_.mode == ReadMode::zoom ? TokenKind::views
+                                                  : TokenKind::selection;
+    out.several = out.probabilities = out.focus = out.turns = true;
+    out.token_pixels = model_->token_pixels();
+    return out;
+  }
+
+  int64_t view_tokens(int width, int height) const override {
+    if (options_.mode != ReadMode::zoom) return model_->native_tokens(width, height);
+    const auto [rows, cols] = model_->view_grid(width, height);
+    return rows * cols;
+  }
+
+  void read(std::span<const Reading> readings, Sink& sink) const override {
+    for (size_t begin = 0, end = 0; begin < readings.size(); begin = end) {
+      end = begin + 1;
+      while (end < readings.size() && end - begin < kTogether &&
+             same_tokens(readings[begin], readings[end]))
+        ++end;
+      read_group(readings, begin, end, sink);
+    }
+  }
+
+  std::shared_ptr<const Looker> looker() const override {
+    const bool all = options_.mode == ReadMode::prune || !model_->processor().follows_size();
+    return make_attention_looker(model_, cache_, all ? 0 : kGlanceTokens);
+  }
+
+ private:
+  Features features_of(const PictureTokens& tokens) const {
+    const SelectOptions select{options_.merge, options_.tiers};
+    switch (options_.mode) {
+      case ReadMode::zoom:
+        return model_->encode_zoom(*tokens.picture, tokens.allocation);
+      case ReadMode::patches:
+        return model_->encode_patches(*tokens.picture, tokens.allocation, select);
+      case ReadMode::prune:
+        return model_->select(cache_->whole(*model_, *tokens.picture), tokens.allocation, select);
+      default:
+        return cache_->whole(*model_, *tokens.picture);
+    }
+  }
+
+  GenerationSettings settings_for(const GenerateOptions& wanted) const {
+    GenerationSettings out = model_->defaults();
+    if (wanted.max_new_tokens != 0) out.max_new_tokens = wanted.max_new_tokens;
+    out.temperature = wanted.temperature.value_or(out.temperature);
+    out.top_p = wanted.top_p.value_or(out.top_p);
+    out.seed = wanted.seed;
+    const int64_t depth = model_->vlm().decoder().config().layers;
+    for (int64_t i = depth / 2; i < depth; ++i) out.attention_layers.push_back(i);
+    return out;
+  }
+
+  // Readings [begin, end) that read the same tokens.
+  void read_group(std::span<const Reading> readings, size_t begin, size_t end, Sink& sink) const {
+    c10::InferenceMode guard;
+    const Reading& first = readings[begin];
+    std::vector<Features> pictures;
+    for (const PictureTokens& one : first.pictures) pictures.push_back(features_of(one));
+    std::vector<std::vector<int64_t>> prompts;
+    std::vector<AnswerText> texts;
+    for (size_t i = begin; i < end; ++i) {
+      prompts.push_back(model_->prompt_ids(conversation(readings[i]), pictures));
+      texts.emplace_back(*model_->tokenizer(), sink, i);
+    }
+    if (!first.answer) return sink.done(begin, counted(prompts[0].size(), pictures));
+    GenerationSettings settings = settings_for(first.generate);
+    settings.on_token = [&](size_t k, int64_t id) {
+      const auto& stop = settings.stop;
+      if (std::find(stop.begin(), stop.end(), id) == stop.end()) texts[k].push(id);
+      return texts[k].wanted();
+    };
+    const std::vector<Generation> made = model_->generate_all(prompts, pictures, settings);
+    for (size_t k = 0; k < made.size(); ++k) {
+      texts[k].finish();
+      Reply reply = counted(prompts[k].size(), pictures);
+      complete(made[k], pictures, reply);
+      reply.text = texts[k].text();
+      reply.cut = !made[k].stopped && texts[k].wanted() &&
+                  reply.completion_tokens == settings.max_new_tokens;
+      sink.done(begin + k, std::move(reply));
+    }
+  }
+
+  // The prompt has a place for every token of the full views; those left out are not read.
+  static Reply counted(size_t ids, const std::vector<Features>& pictures) {
+    Reply out;
+    out.prompt_tokens = static_cast<int64_t>(ids);
+    for (const Features& features : pictures) {
+      out.kept.push_back(features.size());
+      out.prompt_tokens += features.size() - features.native();
+    }
+    return out;
+  }
+
+  static void complete(const Generation& made, const std::vector<Features>& pictures, Reply& out) {
+    out.probabilities = made.probability;
+    out.completion_tokens = static_cast<int64_t>(made.ids.size());
+    double logs = 0;
+    for (float p : made.probability) logs += std::log(static_cast<double>(p));
+    out.likelihood = std::exp(logs);
+    out.confidence = std::exp(logs / static_cast<double>(made.probability.size()));
+    std::span<const float> left = made.attention;
+    for (const Features& features : pictures) {
+      const auto size = static_cast<size_t>(features.size());
+      out.attention.push_back(min_max(token_map(features, left.first(size))));
+      left = left.subspan(size);
+    }
+  }
+
+  ModelOptions options_;
+  std::string name_;
+  std::shared_ptr<FeatureCache> cache_;
+  std::shared_ptr<const HfModel> model_;
+};
+
+}  // namespace
+}  // namespace hf
+
+std::shared_ptr<const Model> open_model(const std::string& folder, const ModelOptions& options) {
+  return std::make_shared<hf::Reader>(folder, options);
+}
+
+}  // namespace arrcoc

@@ -1,0 +1,97 @@
+#include "models/tiny/looker.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "arrcoc/error.h"
+
+namespace arrcoc::tiny {
+
+namespace {
+
+class Page : public Seen {
+ public:
+  explicit Page(std::shared_ptr<const SeenPage> seen) : page(std::move(seen)) {}
+  int64_t bytes() const override { return TinyModel::bytes(*page); }
+  std::shared_ptr<const SeenPage> page;
+};
+
+// Where print is, by the network's text mask.
+class Print : public Provider {
+ public:
+  explicit Print(std::shared_ptr<const TinyModel> networks) : networks_(std::move(networks)) {}
+  std::vector<Channel> channels() const override { return {Channel::text_mask}; }
+  at::Tensor provide(const at::Tensor& frame, const Picture& picture) const override {
+    return networks_->text(*networks_->see(picture, frame)).unsqueeze(0);
+  }
+
+ private:
+  std::shared_ptr<const TinyModel> networks_;
+};
+
+class NetworkLooker : public Looker {
+ public:
+  NetworkLooker(std::shared_ptr<const TinyModel> networks, const Calibration& calibration,
+                int frame, ChannelSet channels)
+      : networks_(std::move(networks)),
+        calibration_(calibration),
+        frame_(frame),
+        channels_(channels) {}
+
+  std::shared_ptr<const Seen> see(const Picture& picture, const at::Tensor& frame) const override {
+    const auto channels =
+        channels_ == ChannelSet::colour ? PageChannels::colour : PageChannels::texture;
+    return std::make_shared<Page>(
+        networks_->see(picture, frame.defined() ? frame : frame_of(picture, frame_), channels));
+  }
+
+  std::vector<Look> look(const Seen& seen, std::span<const Query> questions,
+                         const History&) const override {
+    const auto* page = dynamic_cast<const Page*>(&seen);
+    if (!page) throw Error(ErrorCode::bad_argument, "[look] another looker has seen this picture");
+    std::vector<std::string> texts;
+    for (const Query& question : questions) texts.push_back(question.text);
+    std::vector<Opinion> opinions = networks_->look(*page->page, texts);
+    std::vector<Look> out(opinions.size());
+    for (size_t i = 0; i < out.size(); ++i) {
+      out[i].relevance.map = std::move(opinions[i].relevance);
+      out[i].relevance.weights = {0, 0, 1};
+      out[i].need = need(opinions[i], questions[i]);
+    }
+    return out;
+  }
+
+  std::shared_ptr<const Looker> with(int frame, ChannelSet channels) const override {
+    const bool colour = channels == ChannelSet::colour;
+    if (frame == frame_ && colour == (channels_ == ChannelSet::colour)) return nullptr;  // the same
+    return std::make_shared<NetworkLooker>(networks_, calibration_, frame, channels);
+  }
+  std::shared_ptr<const Provider> provider() const override {
+    return std::make_shared<Print>(networks_);
+  }
+
+ private:
+  float need(const Opinion& opinion, const Query& query) const {
+    constexpr double kRange = kMaxBudget - kMinBudget;
+    const double e = (allocating::expected_budget(opinion.tier).tokens - kMinBudget) / kRange;
+    return static_cast<float>(calibrated_need(calibration_, e, query));
+  }
+
+  std::shared_ptr<const TinyModel> networks_;
+  Calibration calibration_;
+  int frame_;
+  ChannelSet channels_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Looker> make_network_looker(std::shared_ptr<const TinyModel> networks,
+                                                  const Calibration& calibration) {
+  const LookOptions usual;
+  return std::make_shared<NetworkLooker>(std::move(networks), calibration, usual.frame,
+                                         usual.channels);
+}
+
+}  // namespace arrcoc::tiny

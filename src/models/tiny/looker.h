@@ -1,0 +1,27 @@
+// The bundled networks behind the interfaces of the road.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "arrcoc/bundle.h"
+#include "models/tiny/tiny.h"
+
+namespace arrcoc::tiny {
+
+// The realizer network: maps and needs. Calibration sets what a need means.
+std::shared_ptr<const Looker> make_network_looker(std::shared_ptr<const TinyModel> networks,
+                                                  const Calibration& calibration);
+
+// How the answerer reads; the baselines of the lab take other ways.
+struct ReadOptions {
+  std::string name = "arrcoc-tiny";
+  // Takes tokens away inside the encoder until the reading's budget is left; null: none.
+  std::shared_ptr<const Reducer> reducer;
+  bool queries = false;  // learned queries look at the tokens, the writer sees only them
+};
+std::shared_ptr<const Model> make_reader(std::shared_ptr<const TinyModel> networks,
+                                         const Calibration& calibration,
+                                         const ReadOptions& options = {});
+
+}  // namespace arrcoc::tiny

@@ -1,0 +1,97 @@
+// The whole picture without a choice, several pictures under one budget, and views.
+#include <gtest/gtest.h>
+
+#include "arrcoc/error.h"
+#include "support.h"
+
+namespace arrcoc::allocating {
+namespace {
+
+TEST(Whole, NativeIsEveryPatchWhateverTheBudget) {
+  const Geometry g{400, 300, 0};
+  const Allocation out = run("native", map_over(g, 4, 4), g, 80);
+  EXPECT_EQ(out.tokens(), 25 * 19);
+  EXPECT_EQ(out.budget.tokens, 25 * 19);
+  for (const Leaf& leaf : out.leaves) EXPECT_EQ(leaf.level, 0);
+}
+
+TEST(Whole, ResizeIsOneViewThatFits) {
+  const Geometry g{640, 320, 0};
+  const Allocation out = run("resize", map_over(g, 4, 4), g, 100);
+  ASSERT_EQ(out.crops.size(), 1U);
+  EXPECT_EQ(out.crops[0].box, (Box{0, 0, 640, 320}));
+  EXPECT_NEAR(static_cast<double>(out.crops[0].width) / out.crops[0].height, 2.0, 0.05);
+  EXPECT_GT(out.tokens(), 80);  // as much of the budget as whole patches allow
+  EXPECT_EQ((Geometry{out.crops[0].width, out.crops[0].height, 0}.native_tokens()), out.tokens());
+  const Geometry small{64, 64, 0};  // is not enlarged
+  EXPECT_EQ(run("resize", map_over(small, 4, 4), small, 100).tokens(), 16);
+}
+
+TEST(Together, OneBudgetIsSharedWithALeastEach) {
+  const Geometry g{1024, 1024, 0};
+  Map hot = map_over(g, 64, 64, 0.01F);
+  const Relevance cold = relevance_of(hot);
+  for (int i = 0; i < 40; ++i) hot.values[static_cast<size_t>(600 + i * 3)] = 1;
+  const auto shares = allocate_together({relevance_of(hot), cold}, {g, g}, tokens(180), 24);
+  EXPECT_LE(shares[0].tokens() + shares[1].tokens(), 180);
+  EXPECT_GE(shares[0].tokens() + shares[1].tokens(), 176);
+  EXPECT_GE(shares[1].tokens(), 24);
+  EXPECT_GT(shares[0].tokens(), 2 * shares[1].tokens());
+  for (const Allocation& a : shares) {  // every pixel of every picture is seen
+    double area = 0;
+    for (const Leaf& l : a.leaves) area += box_of(g, l).area();
+    EXPECT_DOUBLE_EQ(area, 1024.0 * 1024.0);
+  }
+  EXPECT_THROW(allocate_together({relevance_of(hot), cold}, {g, g}, tokens(1), 24), Error);
+  EXPECT_THROW(allocate_together({}, {}, tokens(9), 24), Error);
+}
+
+// A model that pays one token for 28x28 pixels, at least four a picture.
+int64_t view_tokens(int width, int height) {
+  return std::max<int64_t>(4, int64_t{(width + 27) / 28} * ((height + 27) / 28));
+}
+
+AllocateOptions for_views() {
+  AllocateOptions options;
+  options.token_pixels = 28;
+  return options;
+}
+
+TEST(Views, APictureThatFitsGoesAsItIs) {
+  const Geometry g{280, 280, 0};
+  const Allocation out =
+      allocate_views(relevance_of(map_over(g, 8, 8)), g, tokens(100), for_views(), view_tokens);
+  ASSERT_EQ(out.crops.size(), 1U);
+  EXPECT_EQ(out.crops[0].width, 280);
+  EXPECT_EQ(out.tokens(), 100);
+}
+
+TEST(Views, CropsFitByTheModelsOwnCount) {
+  const Geometry g{1400, 1000, 0};
+  Map map = map_over(g, 50, 70, 0.05F);
+  for (int r = 10; r < 14; ++r)
+    for (int c = 10; c < 20; ++c) map.at(r, c) = 1;
+  for (int budget : {4, 5, 16, 64, 180, 400, 1800}) {
+    const Allocation out =
+        allocate_views(relevance_of(map), g, tokens(budget), for_views(), view_tokens);
+    EXPECT_LE(out.tokens(), budget);
+    for (const Crop& crop : out.crops)
+      EXPECT_EQ(crop.tokens, view_tokens(crop.width, crop.height));
+    EXPECT_TRUE(out.fallbacks.empty());
+    if (budget == 180) EXPECT_GT(out.crops.size(), 1U);
+  }
+}
+
+TEST(Views, AFloorThatNothingFitsSendsThePictureAndSaysSo) {
+  const Geometry g{1400, 1000, 0};
+  const auto dear = [](int, int) { return int64_t{576}; };
+  const Allocation out =
+      allocate_views(relevance_of(map_over(g, 8, 8)), g, tokens(64), for_views(), dear);
+  ASSERT_EQ(out.crops.size(), 1U);
+  EXPECT_EQ(out.crops[0].width, 1400);
+  EXPECT_EQ(out.tokens(), 576);
+  ASSERT_EQ(out.fallbacks.size(), 1U);
+}
+
+}  // namespace
+}  // namespace arrcoc::allocating
