@@ -19,6 +19,7 @@ void visit_line(R& r, const F& f) {
   f("answered", r.answered);
   f("right", r.right);
   f("anls", r.anls);
+  f("relaxed", r.relaxed);
   f("boxes", r.boxes);
   f("recall", r.recall);
   f("lenient", r.lenient);
@@ -31,6 +32,7 @@ void visit_line(R& r, const F& f) {
   f("unsure", r.unsure);
   f("overlap", r.overlap);
   f("box_hit", r.box_hit);
+  f("pointed", r.pointed);
   f("qc3", r.qc3);
 }
 

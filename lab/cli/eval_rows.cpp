@@ -97,16 +97,21 @@ ordered_json to_json(const Summary& s) {
     out["exact_match_95"] = pair_of(s.exact_match);
     out["anls"] = rounded(s.anls.mean);
     out["anls_95"] = pair_of(s.anls);
+    out["relaxed_accuracy"] = rounded(s.relaxed.mean);
+    out["relaxed_accuracy_95"] = pair_of(s.relaxed);
     out["answered"] = s.answered;
     out["unsure"] = rounded(s.unsure);
     out["right_when_sure"] = rounded(s.right_when_sure);
     out["calibration_error"] = rounded(s.calibration_error);
+    out["auroc"] = rounded(s.auroc);
   }
   if (s.boxes > 0) {
     out["answer_region_recall"] = rounded(s.recall.mean);
     out["answer_region_recall_95"] = pair_of(s.recall);
     out["recall_with_alternates"] = rounded(s.lenient);
     out["lift"] = rounded(s.lift);
+    out["pointing"] = rounded(s.pointing.mean);
+    out["pointing_95"] = pair_of(s.pointing);
   }
   if (s.answered > 0) {
     out["answer_box_hit"] = rounded(s.box_hit);
@@ -168,8 +173,8 @@ std::string suite_table(const std::vector<EvalRow>& rows) {
 
 std::string data_table(const std::vector<EvalRow>& rows) {
   std::vector<std::vector<std::string>> lines = {{"policy", "kind", "questions", "recall",
-                                                  "with alternates", "lift", "tokens",
-                                                  "exact match", "anls"}};
+                                                  "with alternates", "lift", "pointing", "tokens",
+                                                  "exact match", "relaxed", "anls"}};
   for (const EvalRow& row : rows) {
     auto kinds = parts_of(row.records, [](const Record& r) { return r.kind; });
     if (kinds.size() == 1) kinds.clear();  // one kind says what all says
@@ -182,7 +187,8 @@ std::string data_table(const std::vector<EvalRow>& rows) {
       const auto of_answers = [&](double v) { return s.answered > 0 ? fixed(v, 3) : "-"; };
       lines.push_back({row.name, kind.empty() ? "all" : kind, std::to_string(s.questions),
                        of_boxes(s.recall.mean, 3), of_boxes(s.lenient, 3), of_boxes(s.lift, 2),
-                       fixed(s.mean_tokens, 1), of_answers(s.exact_match.mean),
+                       of_boxes(s.pointing.mean, 3), fixed(s.mean_tokens, 1),
+                       of_answers(s.exact_match.mean), of_answers(s.relaxed.mean),
                        of_answers(s.anls.mean)});
     }
   }

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <map>
 
 #include "base/text.h"
@@ -40,6 +42,16 @@ size_t distance(const std::u32string& a, const std::u32string& b) {
   return row[b.size()];
 }
 
+bool number(const std::string& text, double& value) {
+  std::string plain;
+  for (char c : text)
+    if (c != ',' && c != '%' && c != '$' && c != ' ') plain += c;
+  if (plain.empty()) return false;
+  char* end = nullptr;
+  value = std::strtod(plain.c_str(), &end);
+  return *end == '\0';
+}
+
 }  // namespace
 
 std::string normalised(const std::string& answer) {
@@ -58,6 +70,21 @@ double anls(const std::string& given, const std::string& wanted) {
   if (longer == 0) return 1;
   const double similar = 1 - static_cast<double>(distance(a, b)) / static_cast<double>(longer);
   return similar < 0.5 ? 0 : similar;
+}
+
+bool relaxed_match(const std::string& given, const std::string& wanted) {
+  double a = 0, b = 0;
+  if (number(given, a) && number(wanted, b))
+    return b == 0 ? a == 0 : std::abs(a - b) <= 0.05 * std::abs(b);
+  return exact_match(given, wanted);
+}
+
+double auroc(const std::vector<double>& right, const std::vector<double>& wrong) {
+  if (right.empty() || wrong.empty()) return 0.5;
+  double above = 0;
+  for (double r : right)
+    for (double w : wrong) above += r > w ? 1 : r == w ? 0.5 : 0;
+  return above / (static_cast<double>(right.size()) * static_cast<double>(wrong.size()));
 }
 
 Interval bootstrap(const std::vector<double>& values, const std::vector<int>& groups,

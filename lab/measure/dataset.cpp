@@ -41,6 +41,9 @@ Item parse(const std::string& text, const fs::path& folder) {
   if (line.contains("answer") && line["answer"].is_string()) {
     item.answer = line["answer"].get<std::string>();
   }
+  if (const auto all = line.find("answers"); all != line.end() && all->is_array())
+    for (const json& one : *all) item.accepted.push_back(one.get<std::string>());
+  if (!item.answer && !item.accepted.empty()) item.answer = item.accepted.front();
   item.answer_boxes = boxes(line, "answer_boxes");
   item.evidence_boxes = boxes(line, "evidence_boxes");
   item.alternate_boxes = boxes(line, "alternate_boxes");

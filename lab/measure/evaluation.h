@@ -18,6 +18,7 @@ struct Item {
   int width = 0, height = 0;
   std::string question;
   std::optional<std::string> answer;
+  std::vector<std::string> accepted;  // other answers that are right as well
   std::string kind;
   std::vector<Box> answer_boxes;     // all belong to the answer
   std::vector<Box> evidence_boxes;   // what a reader needs besides
@@ -59,6 +60,12 @@ bool exact_match(const std::string& given, const std::string& wanted);
 // Average normalised Levenshtein similarity of one pair: 1 - distance / longer length (in code
 // points, normalised), 0 when that is below 0.5.
 double anls(const std::string& given, const std::string& wanted);
+// Charts: a number within 5 % of a wanted number ("," "%" "$" and spaces left out), else an exact
+// match.
+bool relaxed_match(const std::string& given, const std::string& wanted);
+
+// Area under the ROC curve of right against wrong by confidence, ties half; 0.5 where all are alike.
+double auroc(const std::vector<double>& right, const std::vector<double>& wrong);
 
 // A mean and its 95 % interval.
 struct Interval {

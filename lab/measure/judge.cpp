@@ -38,6 +38,28 @@ std::vector<Box> evidence_for(const AskOptions& options, const Item& item) {
   return out;
 }
 
+// The cell where the map is largest, the first of several, lies with its middle in a box.
+bool points_into(const Map& map, const std::vector<Box>& boxes) {
+  const auto best = std::max_element(map.values.begin(), map.values.end()) - map.values.begin();
+  const float x = (static_cast<float>(best % map.cols) + 0.5F) * map.cell_width;
+  const float y = (static_cast<float>(best / map.cols) + 0.5F) * map.cell_height;
+  return std::any_of(boxes.begin(), boxes.end(), [&](const Box& b) {
+    return x >= b.x0 && x < b.x1 && y >= b.y0 && y < b.y1;
+  });
+}
+
+void judge_answer(const Item& item, const std::string& given, Record& out) {
+  out.answered = true;
+  out.wanted = *item.answer;
+  std::vector<std::string> accepted = item.accepted;
+  accepted.push_back(out.wanted);
+  for (const std::string& wanted : accepted) {
+    out.right = out.right || exact_match(given, wanted);
+    out.relaxed = out.relaxed || relaxed_match(given, wanted);
+    out.anls = std::max(out.anls, anls(given, wanted));
+  }
+}
+
 void judge_places(const Item& item, const Answer& answer, Record& out) {
   const Allocation& allocation = answer.from().answer().allocation;
   Tally tally;
@@ -47,6 +69,8 @@ void judge_places(const Item& item, const Answer& answer, Record& out) {
     out.recall = tally.recall();
     out.lenient = tally.recall_with_alternates();
     out.lift = tally.mean_lift();
+    if (const Map& map = answer.from().look.relevance.map; !map.empty())
+      out.pointed = points_into(map, item.answer_boxes);
     if (const auto& box = answer.box()) {
       out.overlap = overlap(*box, around(item.answer_boxes));
       const float x = (box->x0 + box->x1) / 2, y = (box->y0 + box->y1) / 2;
@@ -72,12 +96,7 @@ Record judge(const Group& group, const Case& one, const Answer& answer) {
   out.complexity = one.complexity;
   out.question = one.item.question;
   out.answer = answer.text;
-  if (one.item.answer && answer.stop != Stop::open) {
-    out.answered = true;
-    out.wanted = *one.item.answer;
-    out.right = exact_match(answer.text, out.wanted);
-    out.anls = anls(answer.text, out.wanted);
-  }
+  if (one.item.answer && answer.stop != Stop::open) judge_answer(one.item, answer.text, out);
   judge_places(one.item, answer, out);
   out.tokens = static_cast<int>(answer.tokens);
   out.passes = static_cast<int>(answer.from().passes.size());

@@ -47,6 +47,7 @@ struct Record {
   bool answered = false;  // false: nothing was read, or nobody knows the right answer
   bool right = false;
   double anls = 0;
+  bool relaxed = false;  // right, or a number within 5 %
   int boxes = 0;        // of the answer
   double recall = -1;   // answer-region recall, mean over them; -1 without boxes
   double lenient = -1;  // with alternates
@@ -59,6 +60,7 @@ struct Record {
   bool unsure = false;
   double overlap = -1;   // of the answer's box: intersection over union; -1 without either
   bool box_hit = false;  // its centre lies in an answer box
+  bool pointed = false;  // the relevance map is largest inside an answer box
   // QC3: correlation of tokens per cell with the cells of answer and evidence, on a grid of
   // kDensity x kDensity cells; kNoBoxes without boxes.
   double qc3 = kNoBoxes;
@@ -66,7 +68,8 @@ struct Record {
   static constexpr int kDensity = 12;
   static constexpr double kNoBoxes = -2;
 };
-// An answer that was only looked for counts as not answered.
+// An answer that was only looked for counts as not answered. Right, ANLS and relaxed are the best
+// over all accepted answers.
 Record judge(const Group& group, const Case& one, const Answer& answer);
 
 // The questions of the group. Allocator oracle is told the evidence.
@@ -86,8 +89,9 @@ void check_budget(const std::string& policy, int budget, const std::vector<Recor
 struct Summary {
   int questions = 0;
   int answered = 0;  // of those, with a known answer
-  Interval exact_match, anls;
+  Interval exact_match, anls, relaxed;
   Interval recall;
+  Interval pointing;  // share of the questions with boxes whose map is largest inside one
   int boxes = 0;
   double mean_tokens = 0, mean_passes = 0, lenient = 0, lift = 0;
   int most_tokens = 0;
@@ -95,6 +99,7 @@ struct Summary {
   double unsure = 0;        // share
   double right_when_sure = 0;
   double calibration_error = 0;  // expected, 10 bins
+  double auroc = 0.5;            // of right against wrong answers by confidence
   double box_hit = 0, overlap = 0;
   double worst_decile = 0;  // mean anls of the tenth of the pictures where it is lowest
   Interval qc3;

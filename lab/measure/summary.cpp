@@ -78,7 +78,8 @@ double calibration_error(const Records& records) {
 
 Summary summarise(const Records& records) {
   Summary out;
-  Values right, similar, recalls, placed;
+  Values right, similar, relaxed, recalls, placed, pointing;
+  std::vector<double> of_right, of_wrong;  // confidences
   Mean tokens, passes, unsure, sure_right, lenient, lift, overlap, box_hit, starved;
   std::vector<double> times;
   for (const Record* r : records) {
@@ -90,9 +91,14 @@ Summary summarise(const Records& records) {
     if (r->answered) {
       right.add(r->right, r->group);
       similar.add(r->anls, r->group);
+      relaxed.add(r->relaxed, r->group);
+      (r->right ? of_right : of_wrong).push_back(r->confidence);
       if (!r->unsure) sure_right.add(r->right);
     }
-    if (r->recall >= 0) lift.add(r->lift);
+    if (r->recall >= 0) {
+      lift.add(r->lift);
+      pointing.add(r->pointed, r->group);
+    }
     for (int box = 0; box < r->boxes; ++box) {
       recalls.add(r->recall, r->group);
       lenient.add(r->lenient);
@@ -108,6 +114,9 @@ Summary summarise(const Records& records) {
   out.answered = right.count();
   out.exact_match = right.interval();
   out.anls = similar.interval();
+  out.relaxed = relaxed.interval();
+  out.auroc = auroc(of_right, of_wrong);
+  out.pointing = pointing.interval();
   out.worst_decile = worst_decile(similar);
   out.boxes = recalls.count();
   out.recall = recalls.interval();

@@ -23,6 +23,20 @@ TEST(Anls, IsTheSimilarityAboveAHalfAndNothingBelow) {
   EXPECT_DOUBLE_EQ(anls("é", "É"), 1);  // code points, not bytes
 }
 
+TEST(RelaxedMatch, AllowsFivePercentOfNumbersOnly) {
+  EXPECT_TRUE(relaxed_match("41", "42"));
+  EXPECT_FALSE(relaxed_match("39", "42"));
+  EXPECT_TRUE(relaxed_match("1,050", "1000"));
+  EXPECT_TRUE(relaxed_match("43%", "43"));
+  EXPECT_FALSE(relaxed_match("agre", "agree"));
+}
+
+TEST(Auroc, IsTheShareOfPairsInTheRightOrder) {
+  EXPECT_DOUBLE_EQ(auroc({0.9, 0.8}, {0.1, 0.85}), 0.75);
+  EXPECT_DOUBLE_EQ(auroc({0.5}, {0.5, 0.5}), 0.5);
+  EXPECT_DOUBLE_EQ(auroc({}, {0.2}), 0.5);
+}
+
 TEST(Bootstrap, HoldsTheMeanAndComesBackTheSame) {
   std::vector<double> values;
   std::vector<int> groups;

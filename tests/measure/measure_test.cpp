@@ -76,6 +76,34 @@ TEST(Measure, AnAnswerThatWasNeverReadIsNotJudged) {
   EXPECT_DOUBLE_EQ(summarise({&r}).starved, 1);
 }
 
+TEST(Measure, TheBestOfAllAcceptedAnswersCountsAndTheMapPoints) {
+  Group group;
+  Case one;
+  one.item.width = one.item.height = 64;
+  one.item.answer = "4-24-01";
+  one.item.accepted = {"April 24"};
+  one.item.answer_boxes = {{0, 32, 32, 64}};
+  Answer answer;
+  answer.text = "april 24";
+  answer.stop = Stop::passes;
+  answer.pictures.resize(1);
+  answer.pictures[0].look.relevance.map = {2, 2, 32, 32, {0, 0, 1, 0.5F}};
+  answer.pictures[0].passes.resize(1);
+  answer.pictures[0].passes[0].allocation.geometry = {64, 64, 0};
+  Record r = judge(group, one, answer);
+  EXPECT_TRUE(r.right);
+  EXPECT_TRUE(r.relaxed);
+  EXPECT_DOUBLE_EQ(r.anls, 1);
+  EXPECT_TRUE(r.pointed);
+  answer.text = "4-24-02";
+  answer.pictures[0].look.relevance.map.values = {1, 0, 0, 0};
+  r = judge(group, one, answer);
+  EXPECT_FALSE(r.right);
+  EXPECT_NEAR(r.anls, 6.0 / 7, 1e-9);
+  EXPECT_FALSE(r.pointed);
+  EXPECT_DOUBLE_EQ(summarise({&r}).pointing.mean, 0);
+}
+
 TEST(Measure, SuitesAskTheSameEveryTime) {
   ::setenv("ARRCOC_ASSETS", ARRCOC_SOURCE_DIR "/assets", 0);
   const auto take = [] {

@@ -18,16 +18,6 @@
 namespace arrcoc::training::real {
 namespace {
 
-bool number(const std::string& text, double& value) {
-  std::string plain;
-  for (char c : text)
-    if (c != ',' && c != '%' && c != '$' && c != ' ') plain += c;
-  if (plain.empty()) return false;
-  char* end = nullptr;
-  value = std::strtod(plain.c_str(), &end);
-  return *end == '\0';
-}
-
 // Where the map is strongest, in native pixels, lies inside a box.
 double pointed(const float* map, int stride, const Sample& sample, const Ask& ask) {
   const Grid grid = sample.geometry.grid(0);
@@ -94,18 +84,11 @@ void judge(const std::vector<uint8_t>& symbols, const std::vector<float>& probab
   for (const std::string& answer : accepted) {
     r.anls = std::max(r.anls, measuring::anls(r.given, answer));
     r.exact = std::max(r.exact, measuring::exact_match(r.given, answer) ? 1.0 : 0.0);
-    r.relaxed = std::max(r.relaxed, relaxed_match(r.given, answer) ? 1.0 : 0.0);
+    r.relaxed = std::max(r.relaxed, measuring::relaxed_match(r.given, answer) ? 1.0 : 0.0);
   }
 }
 
 }  // namespace
-
-bool relaxed_match(const std::string& given, const std::string& wanted) {
-  double a = 0, b = 0;
-  if (number(given, a) && number(wanted, b))
-    return b == 0 ? a == 0 : std::abs(a - b) <= 0.05 * std::abs(b);
-  return measuring::exact_match(given, wanted);
-}
 
 std::map<std::string, Score> scores_of(const std::vector<Result>& results) {
   std::map<std::string, Score> out;

@@ -27,9 +27,6 @@ struct Score {
 };
 std::map<std::string, Score> scores_of(const std::vector<Result>& results);
 
-// Equal numbers within 5 %, other answers letter by letter.
-bool relaxed_match(const std::string& given, const std::string& wanted);
-
 struct Budgets {
   int pages = 400;  // sets of documents, and pictures whose native longer side is over 1024
   int others = 180;
