@@ -100,7 +100,7 @@ const std::vector<Case>& cases() {
   return all;
 }
 
-constexpr const char* kQuestion = "What is the phone number?";  // unsure: passes look again
+constexpr const char* kQuestion = "What is the price of the first item?";  // unsure: passes look again
 
 }  // namespace
 

@@ -47,17 +47,17 @@ TEST_F(OneRoad, ChatIsAsk) {
   const std::string receipt = "receipt.jpg", street = "street.jpg", chart = "chart.jpg";
   const std::vector<Case> cases = {
       {{receipt}, "What is the total?", json::object()},
-      {{receipt}, "What is the phone number?", {{"budget", "auto"}}},
-      {{receipt}, "What is the phone number?", {{"budget", 100}}},
+      {{receipt}, "What is the price of the first item?", {{"budget", "auto"}}},
+      {{receipt}, "What is the price of the first item?", {{"budget", 100}}},
       {{receipt}, "What is the date?", {{"budget", "auto:64-128"}}},
       {{receipt}, "What is the date?", {{"budget", "fast"}, {"policy", "lexical"}}},
       {{receipt}, "What is the date?", {{"policy", "learned"}}},
-      {{receipt}, "What is the phone number?", {{"passes", 3}}},
-      {{receipt}, "What is the phone number?", {{"policy", "passes"}, {"budget", 90}}},
-      {{receipt}, "What is the phone number?", {{"passes", 4}, {"budget", 150}, {"total_budget", 220}}},
+      {{receipt}, "What is the price of the first item?", {{"passes", 3}}},
+      {{receipt}, "What is the price of the first item?", {{"policy", "passes"}, {"budget", 90}}},
+      {{receipt}, "What is the price of the first item?", {{"passes", 4}, {"budget", 150}, {"total_budget", 220}}},
       {{street, receipt}, "What is the total?", json::object()},
       {{street, receipt}, "What is the total?", {{"budget", 300}}},
-      {{street, receipt}, "What is the phone number?", {{"passes", 2}, {"budget", 200}}},
+      {{street, receipt}, "What is the price of the first item?", {{"passes", 2}, {"budget", 200}}},
       {{chart, receipt, street}, "What is the date in the second picture?", {{"budget", 256}}},
       {{chart, receipt}, "Which picture shows the total?", {{"budget", 300}}}};
   for (const Case& one : cases) {

@@ -144,7 +144,7 @@ TEST(ServerChat, CutsAtMaxTokens) {
 
 TEST(ServerChat, LooksAgainWithinTheTotalBudgetWhenUnsure) {
   Running server;
-  json body = question("What is the phone number?");
+  json body = question("What is the price of the first item?");
   body["arrcoc"] = {{"passes", 3}, {"budget", 100}, {"total_budget", 140}, {"map", true}};
   const json reply = server.ask(body);
   const json& extra = reply["arrcoc"];
