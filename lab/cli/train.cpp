@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "arrcoc/error.h"
+#include "base/join.h"
 #include "lab/cli/train.h"
 #include "lab/train/train.h"
 #include "media/draw/curves.h"
@@ -17,7 +18,7 @@ namespace fs = std::filesystem;
 struct Wanted {
   std::string config, out, init, curves, export_int8, from_log;
   int guard_questions = 50;
-  std::vector<std::string> set;
+  std::vector<std::string> set, data;
   int policies = 0;
   double minutes = 0;
   int64_t steps = 0;
@@ -48,6 +49,7 @@ training::Options options_of(const Wanted& wanted) {
   if (wanted.minutes > 0) given["minutes"] = wanted.minutes;
   if (wanted.steps > 0) given["steps"] = wanted.steps;
   if (wanted.resume) given["resume"] = true;
+  if (!wanted.data.empty()) given["data"] = joined(wanted.data, ",");
   if (!given.contains("assets")) given["assets"] = scenes::find_assets();
   return training::options_from_json(given.dump());
 }
@@ -132,6 +134,10 @@ void add_train(CLI::App& app) {
   auto wanted = std::make_shared<Wanted>();
   command->add_option("--config", wanted->config, "JSON file with options (see docs/training.md)");
   command->add_option("--set", wanted->set, "NAME=VALUE: an option of the configuration");
+  command
+      ->add_option("--data", wanted->data,
+                   "DIR[:SHARE]: real pictures beside generated scenes; may be repeated")
+      ->allow_extra_args(false);
   command->add_option("--out", wanted->out, "folder for weights, checkpoint, metrics, curves");
   command->add_option("--init", wanted->init, "folder with weights to start from");
   command->add_option("--minutes", wanted->minutes, "how long")->check(positive());
