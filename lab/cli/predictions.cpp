@@ -16,14 +16,14 @@ namespace {
 }  // namespace
 
 PredictionFlags::PredictionFlags(CLI::App& app) {
-  app.add_option("--predictions", *file_, "write every answer as a line of JSON");
-  app.add_flag("--details", *details_, "with --predictions: leaves and maps too");
+  app.add_option("--predictions", file_, "write every answer as a line of JSON");
+  app.add_flag("--details", details_, "with --predictions: leaves and maps too");
 }
 
 bool PredictionFlags::details() const {
-  if (*details_ && !given())
+  if (details_ && !given())
     throw Error(ErrorCode::bad_argument, "--details goes with --predictions FILE");
-  return *details_;
+  return details_;
 }
 
 Predictions::Predictions(const PredictionFlags& flags)

@@ -9,18 +9,19 @@
 
 namespace arrcoc::cli {
 
-// --predictions FILE and --details.
+// --predictions FILE and --details. Stays where it was made: the parser writes into it.
 class PredictionFlags {
  public:
   explicit PredictionFlags(CLI::App& app);
-  bool given() const { return !file_->empty(); }
-  const std::string& file() const { return *file_; }
+  PredictionFlags(const PredictionFlags&) = delete;
+  bool given() const { return !file_.empty(); }
+  const std::string& file() const { return file_; }
   // Error{bad_argument} for --details without a file.
   bool details() const;
 
  private:
-  std::shared_ptr<std::string> file_ = std::make_shared<std::string>();
-  std::shared_ptr<bool> details_ = std::make_shared<bool>(false);
+  std::string file_;
+  bool details_ = false;
 };
 
 // Lines go to FILE.part, which keep() makes FILE: a file that is there is whole. Does nothing where

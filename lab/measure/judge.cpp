@@ -38,14 +38,17 @@ std::vector<Box> evidence_for(const AskOptions& options, const Item& item) {
   return out;
 }
 
-// The cell where the map is largest, the first of several, lies with its middle in a box.
-bool points_into(const Map& map, const std::vector<Box>& boxes) {
-  const auto best = std::max_element(map.values.begin(), map.values.end()) - map.values.begin();
-  const float x = (static_cast<float>(best % map.cols) + 0.5F) * map.cell_width;
-  const float y = (static_cast<float>(best / map.cols) + 0.5F) * map.cell_height;
+bool inside(float x, float y, const std::vector<Box>& boxes) {
   return std::any_of(boxes.begin(), boxes.end(), [&](const Box& b) {
     return x >= b.x0 && x < b.x1 && y >= b.y0 && y < b.y1;
   });
+}
+
+// The cell where the map is largest, the first of several, lies with its middle in a box.
+bool points_into(const Map& map, const std::vector<Box>& boxes) {
+  const auto best = std::max_element(map.values.begin(), map.values.end()) - map.values.begin();
+  return inside((static_cast<float>(best % map.cols) + 0.5F) * map.cell_width,
+                (static_cast<float>(best / map.cols) + 0.5F) * map.cell_height, boxes);
 }
 
 void judge_answer(const Item& item, const std::string& given, Record& out) {
@@ -73,9 +76,8 @@ void judge_places(const Item& item, const Answer& answer, Record& out) {
       out.pointed = points_into(map, item.answer_boxes);
     if (const auto& box = answer.box()) {
       out.overlap = overlap(*box, around(item.answer_boxes));
-      const float x = (box->x0 + box->x1) / 2, y = (box->y0 + box->y1) / 2;
-      for (const Box& b : item.answer_boxes)
-        out.box_hit = out.box_hit || (x >= b.x0 && x < b.x1 && y >= b.y0 && y < b.y1);
+      out.box_hit =
+          inside((box->x0 + box->x1) / 2, (box->y0 + box->y1) / 2, item.answer_boxes);
     }
   }
   constexpr int kGrid = Record::kDensity;

@@ -202,6 +202,8 @@ void ask_many(const Ask& args, const AskFlags& flags, const media::LoadOptions& 
 }
 
 void ask(const Ask& args, const AskFlags& flags, const media::LoadOptions& load) {
+  if (args.details && !args.json && args.batch.empty())
+    throw Error(ErrorCode::bad_argument, "--details goes with --json or --batch");
   if (args.batch.empty()) return ask_once(args, flags, load);
   if (!args.words.empty())
     throw Error(ErrorCode::bad_argument, "give a picture and a question, or --batch FILE");

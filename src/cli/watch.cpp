@@ -1,11 +1,11 @@
 // arrcoc watch VIDEO|DIR|camera "QUESTION": tokens that follow a film, and an answer at the end.
 #include "cli/watch.h"
 
-#include <chrono>
 #include <iostream>
 
 #include "arrcoc/error.h"
 #include "arrcoc/media.h"
+#include "base/stopwatch.h"
 
 namespace arrcoc::cli {
 
@@ -26,17 +26,6 @@ struct Watch {
   int64_t clip_budget = 0;
   double rate = 0;
   bool json = false;
-};
-
-class Clock {
- public:
-  void start() { from_ = std::chrono::steady_clock::now(); }
-  void stop() { sum_ += std::chrono::steady_clock::now() - from_; }
-  double milliseconds() const { return std::chrono::duration<double, std::milli>(sum_).count(); }
-
- private:
-  std::chrono::steady_clock::time_point from_;
-  std::chrono::steady_clock::duration sum_{};
 };
 
 // An answer from one frame: what `arrcoc ask` says of it.
@@ -76,9 +65,9 @@ class Session {
 
   void run() {
     while (args_.max_frames == 0 || frames_ < args_.max_frames) {
-      decoding_.start();
+      Stopwatch watch;
       const std::optional<VideoFrame> frame = video_.read();
-      decoding_.stop();
+      decoding_ += watch.lap();
       if (!frame) break;
       take(*frame);
     }
@@ -110,9 +99,9 @@ class Session {
 
   void take(const VideoFrame& frame) {
     ++frames_;
-    allocating_.start();
+    Stopwatch watch;
     Step step = frame.broken().empty() ? followed(frame) : follower_.missing(frame.broken());
-    allocating_.stop();
+    allocating_ += watch.lap();
     std::optional<FrameAnswer> reply;
     if (!frame.broken().empty()) {
       ++broken_;
@@ -198,8 +187,8 @@ class Session {
               << cuts_ << (cuts_ == 1 ? " cut" : " cuts") << "\ntokens     " << follower_.spent()
               << " in all, " << rounded(static_cast<double>(follower_.spent()) / n)
               << " a frame\nlooks      " << follower_.close_looks() << " close ones\ntime       "
-              << rounded(decoding_.milliseconds() / n) << " ms decoding, "
-              << rounded(allocating_.milliseconds() / n) << " ms allocating a frame\n";
+              << rounded(decoding_ / n) << " ms decoding, "
+              << rounded(allocating_ / n) << " ms allocating a frame\n";
     if (last) std::cout << to_text(*last) << "\n";
     if (!ending.empty()) std::cout << "note       " << ending << "\n";
   }
@@ -216,7 +205,7 @@ class Session {
   std::unique_ptr<media::VideoWriter> writer_;
   media::Timeline timeline_;
   std::optional<std::pair<VideoFrame, Step>> best_;
-  Clock decoding_, allocating_;
+  double decoding_ = 0, allocating_ = 0;  // milliseconds
   int64_t frames_ = 0, broken_ = 0, cuts_ = 0;
   std::string why_;
   mutable double shown_scale_ = 1;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -34,6 +35,23 @@ inline Map aligned_map(const Geometry& geometry, float value = 0) {
 inline void fill_random(Map& map, std::mt19937& random) {
   std::uniform_real_distribution<float> unit(0, 1);
   for (float& value : map.values) value = unit(random);
+}
+
+inline const Geometry kSquare{1024, 1024, 0};
+
+// Random values, one for each finest-level cell.
+inline Map noise(uint32_t seed, const Geometry& geometry = kSquare) {
+  std::mt19937 random(seed);
+  Map map = aligned_map(geometry);
+  fill_random(map, random);
+  return map;
+}
+
+// Row and column of every leaf.
+inline std::set<std::pair<int, int>> cells(const Allocation& allocation) {
+  std::set<std::pair<int, int>> out;
+  for (const Leaf& leaf : allocation.leaves) out.insert({leaf.row, leaf.col});
+  return out;
 }
 
 inline Relevance relevance_of(const Map& map) {

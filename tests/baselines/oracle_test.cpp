@@ -6,21 +6,6 @@
 namespace arrcoc::allocating {
 namespace {
 
-const Geometry kSquare{1024, 1024, 0};
-
-Map noise(uint32_t seed, const Geometry& geometry = kSquare) {
-  std::mt19937 random(seed);
-  Map map = aligned_map(geometry);
-  fill_random(map, random);
-  return map;
-}
-
-std::set<std::pair<int, int>> cells(const Allocation& allocation) {
-  std::set<std::pair<int, int>> out;
-  for (const Leaf& leaf : allocation.leaves) out.insert({leaf.row, leaf.col});
-  return out;
-}
-
 TEST(Oracle, LooksOnlyAtTheEvidence) {
   baselines::register_baselines();
   AllocateOptions options;

@@ -1,12 +1,44 @@
-// A scene source that needs no assets: three digits in a 5x7 font, drawn twice as large.
+// A scene source that needs no assets (three digits in a 5x7 font, drawn twice as large), and options of
+// a run of seconds.
 #pragma once
+
+#include <ATen/Parallel.h>
 
 #include <string>
 
+#include "folder.h"
 #include "lab/scenes/scenes.h"
 #include "lab/train/dice.h"
+#include "lab/train/train.h"
+#include "models/tiny/tiny.h"
 
 namespace arrcoc::training {
+
+inline Options tiny_options(const std::string& name) {
+  Options o;
+  o.out = test::fresh_folder(name);
+  o.device = "cpu";
+  at::set_num_threads(1);  // these tensors are too small to share
+  o.canvas = 64;
+  o.slots = 32;
+  o.workers = 2;
+  o.fresh = 4;
+  o.pictures = 8;
+  o.questions = 2;
+  o.held_out = 8;
+  o.held_out_budget = 16;
+  o.budget_low = 8;
+  o.budget_high = 16;
+  o.words = 0;
+  o.small = 0;
+  o.steps = 6;
+  o.evaluate_steps = 1000;
+  o.report_seconds = 1e9;
+  o.shape = tiny::shape_from_json(
+      R"({"width":64,"heads":2,"encoder_layers":2,"decoder_layers":1,"mlp":128,"stem":8,"cell":32,
+          "page":32,"page_layers":1,"ask":32,"ask_layers":1,"question_layers":1})");
+  return o;
+}
 
 inline void draw_digit(scenes::Image& image, int digit, int x, int y, int dot) {
   static const char* const kRows[10] = {

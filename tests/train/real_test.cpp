@@ -28,6 +28,7 @@
 #include "lab/train/train.h"
 #include "models/tiny/files.h"
 #include "models/tiny/page.h"
+#include "train/digits.h"
 
 namespace arrcoc::training::real {
 namespace {
@@ -413,30 +414,15 @@ TEST(RealTraining, RunsResumesAndIsDeterministic) {
              {"words", {{10, 10, 60, 40, "blue", 96, {16, 29, 42, 54}, 0}}}},
             "/words.jsonl");
   }
-  arrcoc::training::Options o;
-  o.device = "cpu";
-  at::set_num_threads(1);
+  arrcoc::training::Options o = arrcoc::training::tiny_options("real");
   o.data = set.path;
-  o.canvas = 64;
   o.native = 128;
   o.slots = o.real_slots = 8;
-  o.workers = 2;
-  o.fresh = 4;
   o.pictures = 4;
-  o.questions = 2;
   o.held_out = 2;
-  o.held_out_budget = 16;
-  o.budget_low = 8;
-  o.budget_high = 16;
-  o.words = 0;
-  o.small = 0;
   o.reading = 0;
   o.steps = 4;
   o.evaluate_steps = 2;
-  o.report_seconds = 1e9;
-  o.shape = tiny::shape_from_json(
-      R"({"width":64,"heads":2,"encoder_layers":2,"decoder_layers":1,"mlp":128,"stem":8,"cell":32,
-          "page":32,"page_layers":1,"ask":32,"ask_layers":1,"question_layers":1})");
   const SceneSource scenes = [](uint64_t seed, bool) {
     arrcoc::scenes::Scene scene;
     scene.kind = "documents";

@@ -1,3 +1,4 @@
+#include "base/text.h"
 #include "models/tiny/tiny.h"
 
 namespace arrcoc::tiny {
@@ -22,19 +23,6 @@ char32_t next_code(std::string_view utf8, size_t& at) {
     code = (code << 6) | (byte(at) & 0x3F);
   }
   return code;
-}
-
-void append_utf8(std::string& out, char32_t code) {
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-  } else if (code < 0x800) {
-    out += static_cast<char>(0xC0 | (code >> 6));
-    out += static_cast<char>(0x80 | (code & 0x3F));
-  } else {
-    out += static_cast<char>(0xE0 | (code >> 12));
-    out += static_cast<char>(0x80 | ((code >> 6) & 0x3F));
-    out += static_cast<char>(0x80 | (code & 0x3F));
-  }
 }
 
 }  // namespace
@@ -65,7 +53,7 @@ std::string decode(const std::vector<uint8_t>& symbols) {
   std::string out;
   for (uint8_t symbol : symbols) {
     if (symbol == kEnd) break;
-    if (char32_t code = code_of(symbol)) append_utf8(out, code);
+    if (char32_t code = code_of(symbol)) text::append_utf8(out, code);
   }
   return out;
 }
