@@ -17,8 +17,7 @@ int main(int argc, char** argv) {
     std::printf("%ld tokens instead of %ld\n", static_cast<long>(looked.tokens),
                 static_cast<long>(looked.native_tokens));
     arrcoc::media::write_png(
-        "look.png",
-        arrcoc::media::draw_homunculus(picture, looked.from().answer().allocation));
+        "look.png", arrcoc::media::draw_homunculus(picture, looked.from().answer().allocation));
     std::printf("where it looked: look.png\n");
   } catch (const arrcoc::Error& e) {
     std::fprintf(stderr, "%s: %s\n", to_string(e.code()), e.what());

@@ -101,14 +101,14 @@ struct AllocateOptions {
   float falloff = 0;  // >0: smooth falloff of relevance around hotspots, in native pixels
   float variance_threshold = 0.01F;  // variance-split
   int top_k = 200;
-  Curve curve = Curve::linear;  // positions
-  float steepness = 0;          // positions, Curve::power
-  bool quantise = false;        // positions: round budgets to kTiers
-  float temperature = 0.1F;     // soft
-  int max_crops = 3;            // zoom
-  int token_pixels = 32;        // zoom: pixels along one token of the target model
-  uint64_t seed = 0;            // random, soft
-  std::vector<Box> evidence;    // oracle only; nothing but measuring fills it
+  Curve curve = Curve::linear;             // positions
+  float steepness = 0;                     // positions, Curve::power
+  bool quantise = false;                   // positions: round budgets to kTiers
+  float temperature = 0.1F;                // soft
+  int max_crops = 3;                       // zoom
+  int token_pixels = 32;                   // zoom: pixels along one token of the target model
+  uint64_t seed = 0;                       // random, soft
+  std::vector<Box> evidence;               // oracle only; nothing but measuring fills it
   std::shared_ptr<const Experts> experts;  // experts only; null: plain quadtree, and says so
 };
 

@@ -129,10 +129,10 @@ struct AskOptions {
   bool statistics = false;  // record shape and range at every stage boundary
   PassRules passes;
   std::optional<PassPolicy> pass_policy;  // instead of the rules and of the calibrated confidence
-  std::optional<double> threshold;  // below it an answer is unsure; none: the calibrated one
-  Map gaze;                         // where a person looked, over the whole picture; may be empty
-  int minimum = 16;                 // several pictures: tokens that each gets at least
-  std::vector<Turn> before;         // earlier turns
+  std::optional<double> threshold;        // below it an answer is unsure; none: the calibrated one
+  Map gaze;                  // where a person looked, over the whole picture; may be empty
+  int minimum = 16;          // several pictures: tokens that each gets at least
+  std::vector<Turn> before;  // earlier turns
   GenerateOptions generate;
 };
 
@@ -169,8 +169,8 @@ struct Pass {
 // One picture of an answer.
 struct PictureAnswer {
   int width = 0, height = 0;
-  Look look;               // relevance in pixels of the picture
-  Budget budget;           // of a single look
+  Look look;      // relevance in pixels of the picture
+  Budget budget;  // of a single look
   std::vector<Pass> passes;
   size_t best = 0;         // the pass whose answer counts
   std::optional<Box> box;  // where the answer was read, picture pixels; none for "none"
@@ -191,7 +191,7 @@ struct Answer {
   std::string text;
   std::vector<float> probabilities;  // of each token of the answer, the end mark last
   double likelihood = 0;             // their product
-  double confidence = 0;  // how often such an answer is right, see Reply::confidence
+  double confidence = 0;             // how often such an answer is right, see Reply::confidence
   bool calibrated = false;
   bool unsure = false;
   double uncertainty = 1;  // 1 - geometric mean of the probabilities
@@ -257,7 +257,8 @@ class Asking {
 // Drives several questions to their end; those that go on are read together.
 void read_all(const Model& model, std::vector<Asking>& questions);
 
-// The pyramid that `options` ask for: native or on the canvas; with level -1 where a pass may use it.
+// The pyramid that `options` ask for: native or on the canvas; with level -1 where a pass may use
+// it.
 Pyramid pyramid_of(const Picture& picture, const AskOptions& options);
 // Its geometry, without any pixels.
 Geometry geometry_of(int width, int height, const AskOptions& options);
@@ -289,7 +290,8 @@ class Asker {
   std::shared_ptr<const Looker> looker(const AskOptions& options) const;
   std::shared_ptr<const SeenPicture> see(const Picture& picture, const AskOptions& options) const;
 
-  Answer ask(const Picture& picture, const std::string& question, const AskOptions& options = {}) const;
+  Answer ask(const Picture& picture, const std::string& question,
+             const AskOptions& options = {}) const;
   // Several pictures, one question: one budget over all of them.
   Answer ask(const std::vector<Picture>& pictures, const std::string& question,
              const AskOptions& options = {}) const;
@@ -297,7 +299,8 @@ class Asker {
   std::vector<Answer> ask(const Picture& picture, const std::vector<Inquiry>& inquiries,
                           const AskOptions& options = {}) const;
   // Looks, allocates and cuts without reading: an Answer without text.
-  Answer look(const Picture& picture, const std::string& question, const AskOptions& options = {}) const;
+  Answer look(const Picture& picture, const std::string& question,
+              const AskOptions& options = {}) const;
 
  private:
   struct State;

@@ -36,15 +36,15 @@ std::string to_json(const Calibration& calibration);
 
 // Constants of films that were fitted (film.json, `arrcoc clips --fit`); the film room reads them.
 struct FilmConstants {
-  float decay = 0.71F;        // share of the map before
-  float renew = 1;            // of `decay`, on frames that were looked at closely
-  float boost = 0.17F;        // added, of what is left up to 1, where something moves
-  float mover = 0.5F;         // the same where the question asks for what moves
-  float even = 0.5F;          // pull of every cell to the mean of its superpixel
-  float keep = 0.04F;         // added where the leaves in force are fine, so that they stay there
-  float steady = 0.85F;       // least cosine of consecutive maps within a shot (a clamp)
-  float unexplained = 0.015F; // share of pixels not explained by flow that asks for a close look
-  double novelty = 0.02;      // change that is worth new tokens
+  float decay = 0.71F;         // share of the map before
+  float renew = 1;             // of `decay`, on frames that were looked at closely
+  float boost = 0.17F;         // added, of what is left up to 1, where something moves
+  float mover = 0.5F;          // the same where the question asks for what moves
+  float even = 0.5F;           // pull of every cell to the mean of its superpixel
+  float keep = 0.04F;          // added where the leaves in force are fine, so that they stay there
+  float steady = 0.85F;        // least cosine of consecutive maps within a shot (a clamp)
+  float unexplained = 0.015F;  // share of pixels not explained by flow that asks for a close look
+  double novelty = 0.02;       // change that is worth new tokens
   bool operator==(const FilmConstants&) const = default;
 };
 FilmConstants film_constants_from_json(const std::string& text);  // Error{bad_json}
@@ -56,11 +56,11 @@ class TinyModel;
 
 struct Bundle {
   std::string folder;
-  std::shared_ptr<const tiny::TinyModel> networks;   // weights; models/tiny, for the lab
-  std::shared_ptr<const Looker> looker;              // the network that looks
-  std::shared_ptr<const Model> model;                // the network that reads and answers
-  std::shared_ptr<const BalancePolicy> balancer;     // of balancer "learned"; null: none fitted
-  std::shared_ptr<const Experts> experts;            // of allocator "experts"; null: none fitted
+  std::shared_ptr<const tiny::TinyModel> networks;  // weights; models/tiny, for the lab
+  std::shared_ptr<const Looker> looker;             // the network that looks
+  std::shared_ptr<const Model> model;               // the network that reads and answers
+  std::shared_ptr<const BalancePolicy> balancer;    // of balancer "learned"; null: none fitted
+  std::shared_ptr<const Experts> experts;           // of allocator "experts"; null: none fitted
   Calibration calibration;
   FilmConstants film;
   bool stale = false;  // the calibration was fitted for other weights

@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "arrcoc/allocate.h"
-#include "arrcoc/map.h"
-#include "arrcoc/picture.h"
 #include "arrcoc/bundle.h"
 #include "arrcoc/look.h"
+#include "arrcoc/map.h"
+#include "arrcoc/picture.h"
 
 namespace arrcoc::filming {
 

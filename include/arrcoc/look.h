@@ -1,7 +1,7 @@
 // Looking: where in a picture lies what a question needs? Know, then balance.
 //
-//   auto looker = make_looker({}, bundle->looker);             // the bundled network among the scorers
-//   auto seen = looker->see(picture);                          // once a picture
+//   auto looker = make_looker({}, bundle->looker);             // the bundled network among the
+//   scorers auto seen = looker->see(picture);                          // once a picture
 //   std::vector<Look> looks = looker->look(*seen, questions);  // as often as there are questions
 //
 // Three scorers say how much information a cell holds, how salient it is and how tied to the
@@ -62,9 +62,9 @@ struct Hotspot {
 
 // The three maps of one question, all of one shape. A map that the balancer does not read is empty.
 struct Knowledge {
-  Map information;  // propositional: entropy
-  Map salience;     // perspectival: what stands out, whatever is asked
-  Map coupling;     // participatory: tied to the question
+  Map information;                // propositional: entropy
+  Map salience;                   // perspectival: what stands out, whatever is asked
+  Map coupling;                   // participatory: tied to the question
   std::vector<Hotspot> hotspots;  // of salience, strongest first
 };
 
@@ -104,8 +104,8 @@ struct Weights {
 
 // One map and how it was made.
 struct Relevance {
-  Map map;          // in [0,1], source pixels
-  Weights weights;  // that were used
+  Map map;                             // in [0,1], source pixels
+  Weights weights;                     // that were used
   std::optional<Tensions> tensions;    // that were used; none: the balancer has none
   std::vector<std::string> fallbacks;  // what was given up on the way, in words
 };
@@ -114,7 +114,7 @@ struct Relevance {
 // (`arrcoc train --policies` fits one, a Bundle carries it).
 struct BalancePolicy {
   static constexpr int kFeatures = 13;
-  std::array<float, 3> bias{};                          // information, salience, coupling
+  std::array<float, 3> bias{};  // information, salience, coupling
   std::array<std::array<float, kFeatures>, 3> rows{};
   bool operator==(const BalancePolicy&) const = default;
 };
@@ -212,8 +212,8 @@ struct LookOptions {
   std::string coupling = kNetwork;  // a scorer's name, or network: the looker given to make_looker
   std::string balancer = "fixed";
   BalanceOptions balance{.preset = "query"};
-  int frame = 1024;  // longer side of the frame that is looked at, 16 to 16384
-  int cell = 16;     // frame pixels along one cell of the map, 4 to 256
+  int frame = 1024;        // longer side of the frame that is looked at, 16 to 16384
+  int cell = 16;           // frame pixels along one cell of the map, 4 to 256
   bool every_map = false;  // compute all three maps, also those that the balancer does not read
   bool operator==(const LookOptions&) const = default;
 };

@@ -73,12 +73,11 @@ std::vector<Box> find_faces(const Picture& picture);
 std::shared_ptr<const WordSource> tesseract();
 
 // Adds what needs OpenCV or Tesseract to the registries of names: providers clusters,
-// distance-field, text, reader-text; scorers symbolic, text, reader, and lexical with a face finder.
-// Call once at start; calling again changes nothing.
+// distance-field, text, reader-text; scorers symbolic, text, reader, and lexical with a face
+// finder. Call once at start; calling again changes nothing.
 void register_strategies();
 
 // ---- Films from files, folders of pictures and cameras, and films for people
-
 
 // One decoded frame. Cheap to copy: the pixels are shared.
 class VideoFrame {

@@ -73,7 +73,7 @@ struct PictureTokens {
 };
 
 struct GenerateOptions {
-  int64_t max_new_tokens = 0;  // 0: the model's own
+  int64_t max_new_tokens = 0;                // 0: the model's own
   std::optional<double> temperature, top_p;  // none: the model's own
   uint64_t seed = 0;
 };
@@ -82,7 +82,8 @@ struct GenerateOptions {
 struct Reading {
   std::vector<PictureTokens> pictures;  // one, unless Capabilities::several
   std::string question;
-  std::vector<Turn> before;  // earlier turns; the pictures that they do not show belong to the question
+  std::vector<Turn>
+      before;  // earlier turns; the pictures that they do not show belong to the question
   GenerateOptions generate;
   bool answer = true;  // false: only count tokens
 };

@@ -27,7 +27,9 @@ namespace arrcoc {
 template <class Enum>
 struct EnumNames;
 template <class Enum>
-concept NamedEnum = requires { EnumNames<Enum>::kNames; };
+concept NamedEnum = requires {
+  EnumNames<Enum>::kNames;
+};
 
 template <NamedEnum Enum>
 constexpr const char* to_string(Enum value) {
@@ -43,8 +45,8 @@ Enum parse_enum(const std::string& name) {
     if (name == known) return value;
     list += (list.empty() ? "" : ", ") + std::string(known);
   }
-  throw Error(ErrorCode::bad_argument,
-              std::string("no ") + EnumNames<Enum>::kWhat + " named '" + name + "'; known: " + list);
+  throw Error(ErrorCode::bad_argument, std::string("no ") + EnumNames<Enum>::kWhat + " named '" +
+                                           name + "'; known: " + list);
 }
 
 template <class Interface>

@@ -52,9 +52,11 @@ enum class ChannelSet { compact, full, colour };
 template <>
 struct EnumNames<ChannelSet> {
   static constexpr const char* kWhat = "channel set";
-  static constexpr std::pair<ChannelSet, const char*> kNames[] = {
-      {ChannelSet::compact, "compact"}, {ChannelSet::compact, "13"}, {ChannelSet::full, "full"},
-      {ChannelSet::full, "40"},         {ChannelSet::colour, "rgb"}};
+  static constexpr std::pair<ChannelSet, const char*> kNames[] = {{ChannelSet::compact, "compact"},
+                                                                  {ChannelSet::compact, "13"},
+                                                                  {ChannelSet::full, "full"},
+                                                                  {ChannelSet::full, "40"},
+                                                                  {ChannelSet::colour, "rgb"}};
 };
 // The channels of a set, in array order.
 const std::vector<Channel>& channels_of(ChannelSet set);
@@ -68,7 +70,7 @@ struct Texture {
   std::vector<std::string> fallbacks;
 
   bool has(Channel channel) const;
-  at::Tensor of(Channel channel) const;  // [h,w]; Error{not_found} when absent
+  at::Tensor of(Channel channel) const;                // [h,w]; Error{not_found} when absent
   void put(Channel channel, const at::Tensor& plane);  // [h,w]: adds or replaces, on a copy
 };
 

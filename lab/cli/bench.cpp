@@ -141,8 +141,8 @@ class Run {
       fresh.picture.hash ^= 0x9E3779B97F4A7C15ULL * (number + 1);
     measuring::reset_peak();
     const measuring::FlopCounter counter;
-    const std::vector<Record> records = 
-        measuring::measure(asker, fresh, cell.options, predictions_.of(cell.policy + "@" + cell.budget));
+    const std::vector<Record> records = measuring::measure(
+        asker, fresh, cell.options, predictions_.of(cell.policy + "@" + cell.budget));
     const double gflop = counter.flops() * 1e-9 / static_cast<double>(records.size());
     const double peak = measuring::peak_megabytes();
     if (const int most = cell.most_tokens(); most > 0)

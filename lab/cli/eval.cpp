@@ -83,7 +83,8 @@ void eval_suites(const Eval& args) {
   } else {
     const baselines::Askers& model = askers();  // missing weights are reported before any scene
     measure_rows(model, measuring::ahead(measuring::suite_groups(suites, args.limit)),
-                 measuring::suite_questions(suites, args.limit), args.suites, rows, predictions, &moves);
+                 measuring::suite_questions(suites, args.limit), args.suites, rows, predictions,
+                 &moves);
   }
   predictions.keep();
   if (args.json) {

@@ -35,16 +35,18 @@ Predictions::Predictions(const PredictionFlags& flags)
 
 measuring::Hearer Predictions::of(const std::string& row) {
   if (path_.empty()) return {};
-  return [this, row](const measuring::Group& group, const measuring::Case& one,
-                     const Answer& answer) {
-    ordered_json line = {{"suite", group.suite},   {"row", row},
-                         {"image", one.item.image}, {"id", one.item.id},
-                         {"kind", one.item.kind}};
-    line["wanted"] = one.item.answer ? ordered_json(*one.item.answer) : ordered_json();
-    line["answer"] = to_json(answer, {details_});
-    out_ << line.dump() << "\n";
-    if (!out_) cannot_write(path_);
-  };
+  return
+      [this, row](const measuring::Group& group, const measuring::Case& one, const Answer& answer) {
+        ordered_json line = {{"suite", group.suite},
+                             {"row", row},
+                             {"image", one.item.image},
+                             {"id", one.item.id},
+                             {"kind", one.item.kind}};
+        line["wanted"] = one.item.answer ? ordered_json(*one.item.answer) : ordered_json();
+        line["answer"] = to_json(answer, {details_});
+        out_ << line.dump() << "\n";
+        if (!out_) cannot_write(path_);
+      };
 }
 
 void Predictions::keep() {

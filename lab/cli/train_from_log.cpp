@@ -20,7 +20,8 @@ std::vector<training::Feedback> rated(const std::string& file) {
   std::reverse(examples.begin(), examples.end());  // oldest first: the same split as it grows
   for (const serving::Example& e : examples) {
     if (e.rating == serving::Rating::none || e.picture.empty()) continue;
-    out.push_back({media::decode(e.picture, e.id), e.question, e.kept, e.native, e.rating == serving::Rating::up});
+    out.push_back({media::decode(e.picture, e.id), e.question, e.kept, e.native,
+                   e.rating == serving::Rating::up});
   }
   return out;
 }

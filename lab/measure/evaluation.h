@@ -64,7 +64,8 @@ double anls(const std::string& given, const std::string& wanted);
 // match.
 bool relaxed_match(const std::string& given, const std::string& wanted);
 
-// Area under the ROC curve of right against wrong by confidence, ties half; 0.5 where all are alike.
+// Area under the ROC curve of right against wrong by confidence, ties half; 0.5 where all are
+// alike.
 double auroc(const std::vector<double>& right, const std::vector<double>& wrong);
 
 // A mean and its 95 % interval.

@@ -39,9 +39,8 @@ std::vector<Box> evidence_for(const AskOptions& options, const Item& item) {
 }
 
 bool inside(float x, float y, const std::vector<Box>& boxes) {
-  return std::any_of(boxes.begin(), boxes.end(), [&](const Box& b) {
-    return x >= b.x0 && x < b.x1 && y >= b.y0 && y < b.y1;
-  });
+  return std::any_of(boxes.begin(), boxes.end(),
+                     [&](const Box& b) { return x >= b.x0 && x < b.x1 && y >= b.y0 && y < b.y1; });
 }
 
 // The cell where the map is largest, the first of several, lies with its middle in a box.
@@ -76,8 +75,7 @@ void judge_places(const Item& item, const Answer& answer, Record& out) {
       out.pointed = points_into(map, item.answer_boxes);
     if (const auto& box = answer.box()) {
       out.overlap = overlap(*box, around(item.answer_boxes));
-      out.box_hit =
-          inside((box->x0 + box->x1) / 2, (box->y0 + box->y1) / 2, item.answer_boxes);
+      out.box_hit = inside((box->x0 + box->x1) / 2, (box->y0 + box->y1) / 2, item.answer_boxes);
     }
   }
   constexpr int kGrid = Record::kDensity;
@@ -129,8 +127,8 @@ std::vector<Record> measure(const Asker& asker, const Group& group, const AskOpt
   return out;
 }
 
-std::vector<Record> measure_looking(const Asker& asker, const Group& group,
-                                    const AskOptions& given, const Hearer& hearer) {
+std::vector<Record> measure_looking(const Asker& asker, const Group& group, const AskOptions& given,
+                                    const Hearer& hearer) {
   AskOptions options = given;
   std::vector<Record> out;
   for (const Case& one : group.cases) {

@@ -48,9 +48,9 @@ struct Record {
   bool right = false;
   double anls = 0;
   bool relaxed = false;  // right, or a number within 5 %
-  int boxes = 0;        // of the answer
-  double recall = -1;   // answer-region recall, mean over them; -1 without boxes
-  double lenient = -1;  // with alternates
+  int boxes = 0;         // of the answer
+  double recall = -1;    // answer-region recall, mean over them; -1 without boxes
+  double lenient = -1;   // with alternates
   double lift = 0;
   int tokens = 0;  // of all passes
   int passes = 1;

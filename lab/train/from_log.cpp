@@ -215,7 +215,8 @@ class Draft {
 };
 
 // Weights with the new head and what belongs to them.
-void write(const tiny::NetworkWeights& bundle, const FeedbackOptions& options, const std::string& folder) {
+void write(const tiny::NetworkWeights& bundle, const FeedbackOptions& options,
+           const std::string& folder) {
   if (is_int8(options.weights)) {
     tiny::save_networks_int8(folder, bundle);
   } else {

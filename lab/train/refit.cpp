@@ -56,7 +56,8 @@ Tensors refit(const Layout& old_layout, const Tensors& old, const Layout& layout
 
 }  // namespace
 
-tiny::NetworkWeights refit(const tiny::NetworkWeights& from, const tiny::Shape& shape, uint64_t seed) {
+tiny::NetworkWeights refit(const tiny::NetworkWeights& from, const tiny::Shape& shape,
+                           uint64_t seed) {
   // No tensor shows it, but heads would get other channels than they were trained with.
   if (from.shape.heads != shape.heads)
     throw Error(ErrorCode::bad_argument, "refit: heads cannot change (" +

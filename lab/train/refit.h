@@ -9,6 +9,7 @@ namespace arrcoc::training {
 // Tensors that `from` does not have get their first values by `seed`; of wider MLPs the units with
 // the largest weights stay, in their order. Error{bad_argument} names a tensor that cannot be
 // fitted or would be lost.
-tiny::NetworkWeights refit(const tiny::NetworkWeights& from, const tiny::Shape& shape, uint64_t seed);
+tiny::NetworkWeights refit(const tiny::NetworkWeights& from, const tiny::Shape& shape,
+                           uint64_t seed);
 
 }  // namespace arrcoc::training

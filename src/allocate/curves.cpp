@@ -12,10 +12,14 @@ double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 double along(Curve curve, double relevance, double steepness) {
   const double r = std::clamp(relevance, 0.0, 1.0);
   switch (curve) {
-    case Curve::linear: return r;
-    case Curve::power: return std::pow(r, sigmoid(steepness) * 4.0 + 0.5);
-    case Curve::exponential: return r * r;
-    case Curve::sigmoid: return sigmoid(10.0 * (r - 0.5));
+    case Curve::linear:
+      return r;
+    case Curve::power:
+      return std::pow(r, sigmoid(steepness) * 4.0 + 0.5);
+    case Curve::exponential:
+      return r * r;
+    case Curve::sigmoid:
+      return sigmoid(10.0 * (r - 0.5));
   }
   return r;
 }

@@ -71,7 +71,7 @@ class Quadtree : public Allocator {
 
  private:
   static Allocation grow(const Field& plain, const Field& field, const Geometry& geometry,
-                           const Budget& budget, const AllocateOptions& options) {
+                         const Budget& budget, const AllocateOptions& options) {
     const bool mass = options.gain == SplitGain::mass;
     const bool has_top = !mass && !plain.constant();
     const Cell top = plain.top();

@@ -21,13 +21,16 @@ Registry<BudgetRule>& registry<BudgetRule>() {
     r.add("linear", "64..400 along the mean relevance r",
           [] { return make_curve_rule(Curve::linear, false); });
     r.add("power", "64..400 along r^2.5", [] { return make_curve_rule(Curve::power, false); });
-    r.add("exponential", "64..400 along r^2", [] { return make_curve_rule(Curve::exponential, false); });
+    r.add("exponential", "64..400 along r^2",
+          [] { return make_curve_rule(Curve::exponential, false); });
     r.add("sigmoid", "64..400 along sigmoid(10 (r - 0.5))",
           [] { return make_curve_rule(Curve::sigmoid, false); });
     r.add("lod", "linear in the mean relevance, rounded to 64/128/256/384/400 by level order",
           [] { return make_curve_rule(Curve::linear, true); });
-    r.add("auto", "what the network expects; without it half tiers, half entropy, hard questions 160 or more",
-          [] { return make_auto_rule(); });
+    r.add(
+        "auto",
+        "what the network expects; without it half tiers, half entropy, hard questions 160 or more",
+        [] { return make_auto_rule(); });
     r.alias("learned", "auto");
     return r;
   }();

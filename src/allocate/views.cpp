@@ -32,10 +32,12 @@ Crop largest(const Geometry& g, int budget, const ViewTokens& view_tokens) {
 Allocation allocate_views(const Relevance& relevance, const Geometry& geometry,
                           const Budget& budget, const AllocateOptions& options,
                           const ViewTokens& view_tokens) {
-  const Crop whole = counted({{0, 0, static_cast<float>(geometry.width),
-                               static_cast<float>(geometry.height)},
-                              geometry.width, geometry.height, 0},
-                             view_tokens);
+  const Crop whole =
+      counted({{0, 0, static_cast<float>(geometry.width), static_cast<float>(geometry.height)},
+               geometry.width,
+               geometry.height,
+               0},
+              view_tokens);
   Allocation out;
   out.geometry = geometry;
   out.budget = budget;
@@ -54,7 +56,8 @@ Allocation allocate_views(const Relevance& relevance, const Geometry& geometry,
   if (fitting.tokens == 0) {
     out.crops = {whole};
     out.budget.tokens = whole.tokens;
-    out.fallbacks.push_back("a picture costs this model " + std::to_string(whole.tokens) + kAnySize);
+    out.fallbacks.push_back("a picture costs this model " + std::to_string(whole.tokens) +
+                            kAnySize);
   }
   return out;
 }

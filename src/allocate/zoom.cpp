@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "arrcoc/allocate.h"
 #include "allocate/strategies.h"
 #include "allocate/tree.h"
+#include "arrcoc/allocate.h"
 
 namespace arrcoc::allocating {
 

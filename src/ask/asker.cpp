@@ -14,8 +14,8 @@ namespace arrcoc {
 
 namespace {
 
-constexpr size_t kPictures = 4;                    // remembered
-constexpr int64_t kLargestKept = 16'000'000;       // pixels; larger pictures are not kept
+constexpr size_t kPictures = 4;               // remembered
+constexpr int64_t kLargestKept = 16'000'000;  // pixels; larger pictures are not kept
 constexpr size_t kLookers = 32;
 
 bool is_auto(const std::string& budget) {
@@ -187,8 +187,8 @@ std::vector<Answer> Asker::ask(const Picture& picture, const std::vector<Inquiry
     options.allocate.evidence = inquiries[i].evidence;
     std::vector<Look> known;
     if (!looks.empty()) known.push_back(std::move(looks[i]));
-    Asking& asking = questions.emplace_back(std::vector{seen}, state_->model,
-                                            inquiries[i].question, options, std::move(known));
+    Asking& asking = questions.emplace_back(std::vector{seen}, state_->model, inquiries[i].question,
+                                            options, std::move(known));
     asking.spent("seeing", seeing);
     asking.spent("looking", looking);
   }

@@ -16,10 +16,8 @@ ordered_json box_json(const Box& box) {
 ordered_json crops_json(const Allocation& allocation) {
   auto out = ordered_json::array();
   for (const Crop& c : allocation.crops)
-    out.push_back({{"box", box_json(c.box)},
-                   {"width", c.width},
-                   {"height", c.height},
-                   {"tokens", c.tokens}});
+    out.push_back(
+        {{"box", box_json(c.box)}, {"width", c.width}, {"height", c.height}, {"tokens", c.tokens}});
   return out;
 }
 
@@ -76,8 +74,8 @@ ordered_json picture_json(const PictureAnswer& picture, bool read, bool details)
   out["native_tokens"] = picture.native_tokens;
   auto regions = ordered_json::array();
   const Geometry extent{picture.width, picture.height, 0};
-  for (const auto& region : allocating::find_regions(picture.look.relevance.map, extent, kRegions,
-                                                     2 * kPatch))
+  for (const auto& region :
+       allocating::find_regions(picture.look.relevance.map, extent, kRegions, 2 * kPatch))
     regions.push_back({{"box", box_json(region.box)}, {"strength", rounded(region.strength)}});
   out["boxes"] = std::move(regions);
   auto passes = ordered_json::array();

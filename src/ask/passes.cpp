@@ -146,8 +146,7 @@ Map temper(const Map& relevance, const Map& interest, const History& history, Ma
   const auto at = [](const Map& map, size_t i) { return map.empty() ? 0.0F : map.values[i]; };
   const Map gaze = history.gaze.empty() ? Map{} : resample(history.gaze, out.rows, out.cols);
   if (manner == Manner::first || manner == Manner::wider) {
-    for (size_t i = 0; i < out.size(); ++i)
-      out.values[i] = std::max(out.values[i], at(gaze, i));
+    for (size_t i = 0; i < out.size(); ++i) out.values[i] = std::max(out.values[i], at(gaze, i));
     return out;
   }
   const Map curious = interest.empty() ? Map{} : resample(interest, out.rows, out.cols);
@@ -157,9 +156,8 @@ Map temper(const Map& relevance, const Map& interest, const History& history, Ma
   for (size_t i = 0; i < out.size(); ++i) {
     float& r = out.values[i];
     if (manner == Manner::closer) {
-      const float attention =
-          std::max({at(history.attention_previous, i),
-                    0.5F * at(history.attention_accumulated, i), at(gaze, i)});
+      const float attention = std::max({at(history.attention_previous, i),
+                                        0.5F * at(history.attention_accumulated, i), at(gaze, i)});
       r *= apart + (1 - apart) * attention;
       continue;
     }

@@ -12,8 +12,8 @@ namespace arrcoc::asking {
 
 namespace {
 
-constexpr int kLeastTokens = 32;   // a pass of fewer tokens shows too little of a picture
-constexpr int kFixedTokens = 180;  // when the looker fails
+constexpr int kLeastTokens = 32;    // a pass of fewer tokens shows too little of a picture
+constexpr int kFixedTokens = 180;   // when the looker fails
 constexpr float kNotMeant = 0.25F;  // what is left of relevance in pictures that are not meant
 
 void check(const AskOptions& options, const Capabilities& takes, size_t pictures) {
@@ -130,7 +130,8 @@ void Road::look() {
 void Road::point_out_differences() {
   for (size_t i = 0; i < pictures_.size(); ++i) {
     Map& map = pictures_[i].relevance.map;
-    Map apart = difference(pictures_[i].seen->picture, pictures_[i == 0 ? 1 : 0].seen->picture, map);
+    Map apart =
+        difference(pictures_[i].seen->picture, pictures_[i == 0 ? 1 : 0].seen->picture, map);
     if (!apart.empty()) map = std::move(apart);
   }
 }
@@ -203,7 +204,8 @@ Allocation Road::spread(const One& one, const Relevance& relevance, const Budget
           options_.allocate,
           [this](int width, int height) { return model_->view_tokens(width, height); });
     case TokenKind::patches:
-    case TokenKind::selection: break;
+    case TokenKind::selection:
+      break;
   }
   AllocateOptions allocate = options_.allocate;
   for (Box& box : allocate.evidence)
@@ -248,12 +250,11 @@ void Road::allocate_again(One& one, const Budget& budget) {
   const PassRules& rules = options_.passes;
   const bool elsewhere = manner_ == Manner::elsewhere;
   const double explore = elsewhere ? exploration(rules, one.history.uncertainty) : 0;
-  const Map interest = explore > 0 && one.seen->seen ? one.seen->looker->interest(*one.seen->seen)
-                                                     : Map{};
+  const Map interest =
+      explore > 0 && one.seen->seen ? one.seen->looker->interest(*one.seen->seen) : Map{};
   Relevance tempered = one.relevance;
-  tempered.map =
-      temper(one.relevance.map, interest, one.history, manner_, explore, rules,
-             options_.allocate.seed + static_cast<uint64_t>(one.out.passes.size()));
+  tempered.map = temper(one.relevance.map, interest, one.history, manner_, explore, rules,
+                        options_.allocate.seed + static_cast<uint64_t>(one.out.passes.size()));
   Geometry g = geometry(one);
   if (rules.enlarge && manner_ == Manner::closer) g.finest = kFinestEver;
   Allocation allocation =
@@ -297,10 +298,11 @@ std::vector<Reading> Road::cut() {
 
 void Road::record(const One& one, const TokenSequence& tokens) {
   const Knowledge& know = one.out.look.knowledge;
-  for (const auto& [name, map] : {std::pair<const char*, const Map*>{"information", &know.information},
-                                  {"salience", &know.salience},
-                                  {"coupling", &know.coupling},
-                                  {"relevance", &one.open.relevance}})
+  for (const auto& [name, map] :
+       {std::pair<const char*, const Map*>{"information", &know.information},
+        {"salience", &know.salience},
+        {"coupling", &know.coupling},
+        {"relevance", &one.open.relevance}})
     if (!map->empty()) statistics_.push_back(measure(std::string("look.") + name, *map));
   for (const auto& [name, values] :
        {std::pair<const char*, const at::Tensor*>{"pixels", &tokens.pixels},
@@ -365,9 +367,9 @@ void Road::choose_picture() {
   std::vector<Said> said;
   for (const One& one : pictures_)
     said.push_back({one.out.answer().reply.text, one.out.answer().confidence});
-  const auto surest =
-      std::max_element(said.begin(), said.end(),
-                       [](const Said& a, const Said& b) { return a.confidence < b.confidence; });
+  const auto surest = std::max_element(said.begin(), said.end(), [](const Said& a, const Said& b) {
+    return a.confidence < b.confidence;
+  });
   const auto found = comparison_ ? compared(*comparison_, said) : std::nullopt;
   points_ = found && !comparison_->each.empty();
   chosen_ = found ? *found : named_ ? *named_ : static_cast<size_t>(surest - said.begin());
@@ -393,9 +395,7 @@ void Road::decide() {
     const double wider = widened() ? 0 : chance(policy.wider, x);
     const double most = std::max({closer, wider, elsewhere});
     if (most < policy.worth) stop = Stop::not_worth_it;
-    manner_ = closer == most  ? Manner::closer
-              : wider == most ? Manner::wider
-                              : Manner::elsewhere;
+    manner_ = closer == most ? Manner::closer : wider == most ? Manner::wider : Manner::elsewhere;
   } else if (out.answer().confidence >= rules.confident) {
     stop = Stop::sure;
   } else if (rules.passes > 1) {

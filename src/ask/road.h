@@ -13,9 +13,8 @@ namespace arrcoc::asking {
 
 class Road {
  public:
-  Road(std::vector<std::shared_ptr<const SeenPicture>> pictures,
-       std::shared_ptr<const Model> model, const std::string& question, AskOptions options,
-       std::vector<Look> looks);
+  Road(std::vector<std::shared_ptr<const SeenPicture>> pictures, std::shared_ptr<const Model> model,
+       const std::string& question, AskOptions options, std::vector<Look> looks);
 
   bool looked() const { return looked_; }
   // Where the answer may lie in every picture, and how many tokens that is worth.
@@ -70,10 +69,10 @@ class Road {
   std::optional<Comparison> comparison_;
   std::optional<size_t> named_;
   bool looked_ = false;
-  Budget single_;              // of a single look at all pictures
+  Budget single_;                // of a single look at all pictures
   std::vector<size_t> reading_;  // pictures of the open readings
-  size_t chosen_ = 0;          // picture whose answer counts
-  bool points_ = false;        // the answer is which picture
+  size_t chosen_ = 0;            // picture whose answer counts
+  bool points_ = false;          // the answer is which picture
   Manner manner_ = Manner::first;
   int64_t tokens_ = 0;  // of all passes so far
   std::vector<Stage> stages_;

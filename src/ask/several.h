@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "arrcoc/map.h"
 #include "arrcoc/picture.h"
 #include "arrcoc/query.h"
-#include "arrcoc/map.h"
 
 namespace arrcoc::asking {
 

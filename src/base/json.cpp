@@ -105,8 +105,7 @@ void read_value(const std::string& what, const std::string& key, const json& val
   target = value.get<double>();
 }
 
-void read_value(const std::string& what, const std::string& key, const json& value,
-                float& target) {
+void read_value(const std::string& what, const std::string& key, const json& value, float& target) {
   double wide = 0;
   read_value(what, key, value, wide);
   if (std::abs(wide) > 1e9) wrong_json(what, key, "a number of sensible size");

@@ -40,8 +40,7 @@ void read_value(const std::string& what, const std::string& key, const json& val
                 int64_t& target);
 void read_value(const std::string& what, const std::string& key, const json& value,
                 uint64_t& target);
-void read_value(const std::string& what, const std::string& key, const json& value,
-                double& target);
+void read_value(const std::string& what, const std::string& key, const json& value, double& target);
 void read_value(const std::string& what, const std::string& key, const json& value, float& target);
 template <NamedEnum Enum>
 void read_value(const std::string& what, const std::string& key, const json& value, Enum& target) {

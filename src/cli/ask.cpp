@@ -83,8 +83,8 @@ void print(const Answer& answer, const std::vector<Picture>& pictures, bool pass
             << "confidence  " << fixed(100 * answer.confidence, 1) << " %"
             << (answer.calibrated ? "" : "  (mean probability, not calibrated)") << "\n";
   if (const auto& box = answer.box())
-    std::cout << "read at     x " << std::lround(box->x0) << " to " << std::lround(box->x1) << ", y "
-              << std::lround(box->y0) << " to " << std::lround(box->y1) << "\n";
+    std::cout << "read at     x " << std::lround(box->x0) << " to " << std::lround(box->x1)
+              << ", y " << std::lround(box->y0) << " to " << std::lround(box->y1) << "\n";
   std::cout << "policy      " << answer.policy << "\n"
             << "tokens      " << answer.tokens << " of " << answer.native_tokens << " native ("
             << fixed(100 * static_cast<double>(answer.tokens) / native, 1) << " %), budget "

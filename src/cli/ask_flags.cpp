@@ -17,7 +17,8 @@ PassFlags::PassFlags(CLI::App& app) : state_(std::make_shared<State>()) {
   app.add_option("--passes", state_->passes, "look again while unsure: auto (up to 2) or 1 to 9");
   app.add_option("--total-budget", state_->total_budget, "passes: tokens of all of them together")
       ->check(positive());
-  app.add_option("--confident", state_->confident, "passes: from this confidence on no further look")
+  app.add_option("--confident", state_->confident,
+                 "passes: from this confidence on no further look")
       ->check(between(0, 1));
   app.add_option("--pass-policy", state_->policy,
                  "passes: learned policy (arrcoc passes --fit) instead of the rules");
@@ -84,9 +85,9 @@ struct AskFlags::Model {
   double top_p = 0;
   bool merge = false, tiers = false;
   // Flags that only a Hugging Face model has.
-  static constexpr const char* kOwn[] = {"--mode",   "--relevance", "--relevance-model",
-                                         "--top-p",  "--device",    "--max-new-tokens",
-                                         "--dtype",  "--merge",     "--tiers"};
+  static constexpr const char* kOwn[] = {"--mode",  "--relevance", "--relevance-model",
+                                         "--top-p", "--device",    "--max-new-tokens",
+                                         "--dtype", "--merge",     "--tiers"};
   bool own() const { return folder.empty() || holds_bundle(folder); }  // the bundled architecture
 };
 

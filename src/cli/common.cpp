@@ -23,7 +23,8 @@ struct OptionFlags::State {
     if (config.empty()) return json::object();
     const std::vector<uint8_t> bytes = media::read_file(config, 1 << 20);
     try {
-      json out = parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "options", 8);
+      json out =
+          parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "options", 8);
       AskOptions checked;
       apply_json(checked, out);  // names and types, with the file's name in the message
       return out;
@@ -75,8 +76,8 @@ OptionFlags::OptionFlags(CLI::App& app, std::string usual) : state_(std::make_sh
           help);
     } else {
       option = app.add_option_function<T>(
-          flag_name(key),
-          [state, key](const T& value) { state->set[key] = setter(key, value); }, help);
+          flag_name(key), [state, key](const T& value) { state->set[key] = setter(key, value); },
+          help);
     }
     option->group("Options of looking and allocating");
   });
@@ -119,9 +120,9 @@ void OptionFlags::require_effect(const AskOptions& options) const {
       {"channels", scorers || rgb}};
   for (const auto& [field, effect] : has_effect)
     if (given(field) && (!effect || blind))
-      throw Error(ErrorCode::bad_argument,
-                  flag_name(field) + " changes nothing under policy " + options.policy +
-                      " with balancer " + look.balancer + ": see docs/look.md");
+      throw Error(ErrorCode::bad_argument, flag_name(field) + " changes nothing under policy " +
+                                               options.policy + " with balancer " + look.balancer +
+                                               ": see docs/look.md");
 }
 
 std::shared_ptr<const Bundle> bundle() {

@@ -9,8 +9,8 @@
 #include <fstream>
 #include <iostream>
 
-#include "arrcoc/error.h"
 #include "arrcoc/bundle.h"
+#include "arrcoc/error.h"
 #include "cli/cli.h"
 
 namespace arrcoc::cli {
@@ -184,8 +184,7 @@ void check(const Models& options) {
 }
 
 void init(const Models& options) {
-  int64_t parameters =
-      init_checkpoint(options.config, options.out, options.dtype, options.seed);
+  int64_t parameters = init_checkpoint(options.config, options.out, options.dtype, options.seed);
   std::cout << options.out << ": " << count_text(parameters) << " random parameters\n";
 }
 

@@ -78,8 +78,7 @@ class Session {
 
  private:
   filming::Options timing(const WatchFlags& flags) const {
-    filming::Options out =
-        flags.timing(asker_.bundle() ? asker_.bundle()->film : FilmConstants{});
+    filming::Options out = flags.timing(asker_.bundle() ? asker_.bundle()->film : FilmConstants{});
     out.interest = filming::interest_in(question_);
     if (args_.rate > 0) out.allowance.rate = std::min<double>(args_.rate, out.allowance.most);
     if (args_.clip_budget > 0) {
@@ -121,9 +120,8 @@ class Session {
 
   Step followed(const VideoFrame& frame) {
     const Geometry geometry = geometry_of(frame.width(), frame.height(), options_);
-    return follower_.step(frame.thumb(), geometry, [&] {
-      return filming::look_at(*looker_, frame.picture(), question_);
-    });
+    return follower_.step(frame.thumb(), geometry,
+                          [&] { return filming::look_at(*looker_, frame.picture(), question_); });
   }
 
   // A frame is kept when it is the most relevant so far; a later one wins a tie.
@@ -187,8 +185,8 @@ class Session {
               << cuts_ << (cuts_ == 1 ? " cut" : " cuts") << "\ntokens     " << follower_.spent()
               << " in all, " << rounded(static_cast<double>(follower_.spent()) / n)
               << " a frame\nlooks      " << follower_.close_looks() << " close ones\ntime       "
-              << rounded(decoding_ / n) << " ms decoding, "
-              << rounded(allocating_ / n) << " ms allocating a frame\n";
+              << rounded(decoding_ / n) << " ms decoding, " << rounded(allocating_ / n)
+              << " ms allocating a frame\n";
     if (last) std::cout << to_text(*last) << "\n";
     if (!ending.empty()) std::cout << "note       " << ending << "\n";
   }

@@ -16,8 +16,7 @@ struct WatchFlags::State {
   std::vector<std::function<void(filming::Tuning&)>> set;  // what was given
 };
 
-WatchFlags::WatchFlags(CLI::App& app)
-    : options_(app), state_(std::make_shared<State>()) {
+WatchFlags::WatchFlags(CLI::App& app) : options_(app), state_(std::make_shared<State>()) {
   const auto add = [&](const char* name, auto field, const CLI::Validator& check,
                        const char* help) {
     using T = std::decay_t<decltype(std::declval<filming::Tuning>().*field)>;
@@ -69,8 +68,7 @@ filming::Options WatchFlags::timing(const FilmConstants& constants) const {
   if (options_.given("budget")) {
     Look nothing;
     nothing.relevance.map = {1, 1, 1, 1, {0}};
-    out.allowance.most =
-        allocating::budget(nothing, parse_query("budget"), options.budget).tokens;
+    out.allowance.most = allocating::budget(nothing, parse_query("budget"), options.budget).tokens;
     out.allowance.rate = out.allowance.most;
   }
   return out;

@@ -10,9 +10,9 @@ namespace {
 
 constexpr int kThumb = 160;
 
-// Allowance of k x k samples, of k >= 4 every other row: thumbs are for motion and cuts, and decoding
-// is what their cost is measured by. `kStep` samples lie between horizontal neighbours (1 planar, 3
-// interleaved). Rows are summed first: that loop runs over memory in order.
+// Allowance of k x k samples, of k >= 4 every other row: thumbs are for motion and cuts, and
+// decoding is what their cost is measured by. `kStep` samples lie between horizontal neighbours (1
+// planar, 3 interleaved). Rows are summed first: that loop runs over memory in order.
 template <int kStep>
 void shrink(const Samples& from, int k, int width, int height, uint8_t* out) {
   const int across = width * k * kStep;

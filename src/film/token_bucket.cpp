@@ -11,7 +11,8 @@ constexpr int kBurst = 8;   // full frames that may be saved up
 constexpr int kLeast = 16;  // fewer tokens than this are not worth a new tree
 }  // namespace
 
-TokenBucket::TokenBucket(const Allowance& allowance) : allowance_(allowance), credit_(allowance.most) {
+TokenBucket::TokenBucket(const Allowance& allowance)
+    : allowance_(allowance), credit_(allowance.most) {
   if (allowance.most < 1 || allowance.most > 65536)
     throw Error(ErrorCode::bad_argument,
                 "a frame may get 1 to 65536 tokens, not " + std::to_string(allowance.most));
@@ -20,7 +21,8 @@ TokenBucket::TokenBucket(const Allowance& allowance) : allowance_(allowance), cr
 }
 
 int TokenBucket::grant(double novelty, bool fresh) {
-  if (spent_ > 0 || !fresh) credit_ = std::min(credit_ + allowance_.rate, 1.0 * kBurst * allowance_.most);
+  if (spent_ > 0 || !fresh)
+    credit_ = std::min(credit_ + allowance_.rate, 1.0 * kBurst * allowance_.most);
   pending_ = fresh ? 0 : pending_ + novelty;
   // A bucket that gets a quarter of what full frames cost waits for four times the change.
   const double enough = allowance_.novelty * std::max(1.0, allowance_.most / allowance_.rate);

@@ -24,7 +24,8 @@ class SeenFrame : public Seen {
 
   int64_t bytes() const override {
     const std::scoped_lock lock(mutex_);
-    const auto maps = static_cast<int64_t>((information_.size() + salience_.size()) * sizeof(float));
+    const auto maps =
+        static_cast<int64_t>((information_.size() + salience_.size()) * sizeof(float));
     const int64_t texture = sensed_ ? static_cast<int64_t>(texture_.values.nbytes()) : 0;
     return static_cast<int64_t>(frame.nbytes()) + maps + texture + (network ? network->bytes() : 0);
   }
@@ -168,8 +169,9 @@ class Balanced : public Looker {
                 Look& out) const {
     Knowledge& know = out.knowledge;
     std::vector<std::string> notes = std::move(out.relevance.fallbacks);
-    know.coupling = coupling_ ? score(*coupling_, "coupling", options_.coupling, seen, query, history)
-                              : checked(fitted(out.relevance.map, seen.shape), "coupling", kNetwork);
+    know.coupling = coupling_
+                        ? score(*coupling_, "coupling", options_.coupling, seen, query, history)
+                        : checked(fitted(out.relevance.map, seen.shape), "coupling", kNetwork);
     Balancer::Reads reads = balancer_->reads(options_.balance);
     if (options_.every_map || balancing::coupling_is_flat(know, reads)) reads = {};
     if (reads.information) know.information = information(seen, query, history);

@@ -75,8 +75,7 @@ TEST(Views, CropsFitByTheModelsOwnCount) {
     const Allocation out =
         allocate_views(relevance_of(map), g, tokens(budget), for_views(), view_tokens);
     EXPECT_LE(out.tokens(), budget);
-    for (const Crop& crop : out.crops)
-      EXPECT_EQ(crop.tokens, view_tokens(crop.width, crop.height));
+    for (const Crop& crop : out.crops) EXPECT_EQ(crop.tokens, view_tokens(crop.width, crop.height));
     EXPECT_TRUE(out.fallbacks.empty());
     if (budget == 180) EXPECT_GT(out.crops.size(), 1U);
   }

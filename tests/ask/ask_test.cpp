@@ -153,8 +153,7 @@ TEST(Asking, IsTheRoadStepByStep) {
   EXPECT_EQ(stepped.stop, whole.stop);
   ASSERT_EQ(stepped.from().passes.size(), 2U);
   for (size_t i = 0; i < 2; ++i)
-    EXPECT_EQ(stepped.from().passes[i].allocation.leaves,
-              whole.from().passes[i].allocation.leaves);
+    EXPECT_EQ(stepped.from().passes[i].allocation.leaves, whole.from().passes[i].allocation.leaves);
 }
 
 TEST(Asking, HearsOneReplyAReading) {
@@ -228,12 +227,14 @@ TEST(AnswerBox, GrowsAlongTheLineAndStopsWhereAttentionEnds) {
 }
 
 TEST(AnswerJson, SaysWhatWasAnsweredAndWhy) {
-  const Answer answer = asker().ask(noise(400, 300), "What is the total?", with_budget("passes", 80));
+  const Answer answer =
+      asker().ask(noise(400, 300), "What is the total?", with_budget("passes", 80));
   const auto out = to_json(answer);
   for (const char* key :
-       {"image", "question", "answer", "confidence", "likelihood", "uncertainty", "unsure", "box",
-        "probabilities", "policy", "budget", "budget_reason", "tokens", "native_tokens", "stopped",
-        "best_pass", "picture", "weights", "passes", "pictures", "milliseconds", "fallbacks"})
+       {"image",  "question",      "answer",        "confidence", "likelihood", "uncertainty",
+        "unsure", "box",           "probabilities", "policy",     "budget",     "budget_reason",
+        "tokens", "native_tokens", "stopped",       "best_pass",  "picture",    "weights",
+        "passes", "pictures",      "milliseconds",  "fallbacks"})
     EXPECT_TRUE(out.contains(key)) << key;
   EXPECT_FALSE(out.contains("tensions"));  // the balancer of this policy has none
   EXPECT_FALSE(out.contains("leaves"));
@@ -244,7 +245,8 @@ TEST(AnswerJson, SaysWhatWasAnsweredAndWhy) {
   EXPECT_TRUE(looked.contains("map"));
   at::Tensor half = at::full({3, 300, 400}, 200, at::kByte);
   half.narrow(1, 40, 80).narrow(2, 50, 90).fill_(10);
-  EXPECT_TRUE(to_json(asker().look(make_picture(half), "what?", policy("lexical"))).contains("tensions"));
+  EXPECT_TRUE(
+      to_json(asker().look(make_picture(half), "what?", policy("lexical"))).contains("tensions"));
 }
 
 TEST(Calibration, ComesBackFromJsonAndRefusesWhatCannotBe) {

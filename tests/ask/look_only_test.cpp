@@ -3,8 +3,8 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
-#include "arrcoc/error.h"
 #include "arrcoc/ask.h"
+#include "arrcoc/error.h"
 #include "sight.h"
 
 using namespace arrcoc;

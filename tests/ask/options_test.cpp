@@ -22,9 +22,10 @@ TEST(Options, FlagsOverrideThePolicyWhateverTheOrder) {
 }
 
 TEST(Options, BadInputIsOneClearError) {
-  for (const char* text : {"", "{", "[]", "3", "null", R"({"no_such":1})", R"({"cell":"x"})",
-                           R"({"cell":1e99})", R"({"policy":5})", R"({"balanced":1})",
-                           R"({"gain":"sum"})", R"({"providers":"text"})", R"({"seed":-1})", R"({"falloff":null})"}) {
+  for (const char* text :
+       {"", "{", "[]", "3", "null", R"({"no_such":1})", R"({"cell":"x"})", R"({"cell":1e99})",
+        R"({"policy":5})", R"({"balanced":1})", R"({"gain":"sum"})", R"({"providers":"text"})",
+        R"({"seed":-1})", R"({"falloff":null})"}) {
     try {
       options_from_json(text);
       ADD_FAILURE() << text;

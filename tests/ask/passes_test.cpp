@@ -71,9 +71,9 @@ TEST(Passes, StopByTheRules) {
   EXPECT_EQ(unsure.text, "pass 2");
   EXPECT_EQ(run({0.2F}, 1).from().passes.size(), 1U);
   EXPECT_EQ(run({0.2F}, 1).stop, Stop::passes);
-  EXPECT_EQ(unsure.from().passes[0].explore, 0);            // the first look is the question's own
-  EXPECT_DOUBLE_EQ(unsure.from().passes[1].explore, 0.5);   // uncertainty 0.8 before
-  EXPECT_DOUBLE_EQ(unsure.from().passes[2].explore, 0.3);   // 0.5 before
+  EXPECT_EQ(unsure.from().passes[0].explore, 0);           // the first look is the question's own
+  EXPECT_DOUBLE_EQ(unsure.from().passes[1].explore, 0.5);  // uncertainty 0.8 before
+  EXPECT_DOUBLE_EQ(unsure.from().passes[2].explore, 0.3);  // 0.5 before
 }
 
 TEST(Passes, TheTotalBudgetHolds) {
@@ -197,8 +197,8 @@ TEST(Passes, AMapIsTemperedByWhatWasRead) {
   EXPECT_GT(closer.values[0], closer.values[1]);
   EXPECT_GT(closer.values[1], closer.values[2]);
   const Map away = asking::temper(even, interest, history, Manner::elsewhere, 0.5, rules, 1);
-  EXPECT_LT(away.values[0], away.values[1]);          // read in vain
-  EXPECT_GT(away.values[2], away.values[3] + 0.1F);   // never seen, and something is there
+  EXPECT_LT(away.values[0], away.values[1]);         // read in vain
+  EXPECT_GT(away.values[2], away.values[3] + 0.1F);  // never seen, and something is there
   EXPECT_EQ(asking::temper(even, interest, history, Manner::wider, 0.5, rules, 1), even);
 }
 

@@ -101,8 +101,8 @@ TEST(Several, AModelThatTakesThemTogetherReadsThemInOneSequence) {
         return out;
       },
       takes);
-  const Answer r = Asker(nullptr, model)
-                       .ask({noise(400, 300), noise(400, 300, 6)}, "What is it?", with("120"));
+  const Answer r =
+      Asker(nullptr, model).ask({noise(400, 300), noise(400, 300, 6)}, "What is it?", with("120"));
   EXPECT_EQ(model->given.size(), 1U);
   EXPECT_EQ(r.text, "both");
   EXPECT_EQ(r.pictures[0].tokens, 40);

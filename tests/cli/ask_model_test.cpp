@@ -74,9 +74,9 @@ TEST(AskModel, SeveralPicturesAndFurtherQuestionsShareOneConversation) {
   const std::string model = make_model(folder, "qwen2_5_vl");
   const json turns =
       said(ask(model, kPicture + " " + kGoldens +
-                              "/processors/img0.png 'Compare them' --then 'Which is "
-                              "older?' --then 'Why?' --json --details --budget 30 --mode prune "
-                              "--relevance attention"))["turns"];
+                          "/processors/img0.png 'Compare them' --then 'Which is "
+                          "older?' --then 'Why?' --json --details --budget 30 --mode prune "
+                          "--relevance attention"))["turns"];
   ASSERT_EQ(turns.size(), 3U);
   for (const json& turn : turns) {
     EXPECT_EQ(turn["pictures"].size(), 2U);
@@ -84,7 +84,8 @@ TEST(AskModel, SeveralPicturesAndFurtherQuestionsShareOneConversation) {
   }
   EXPECT_EQ(turns[1]["question"], "Which is older?");
   EXPECT_GT(turns[2]["prompt_tokens"], turns[1]["prompt_tokens"]);
-  EXPECT_NE(turns[0]["pictures"][0]["passes"][0]["map"], turns[1]["pictures"][0]["passes"][0]["map"]);
+  EXPECT_NE(turns[0]["pictures"][0]["passes"][0]["map"],
+            turns[1]["pictures"][0]["passes"][0]["map"]);
 }
 
 TEST(AskModel, SamplesBySeedAndReadsTheRelevanceOfASecondModel) {

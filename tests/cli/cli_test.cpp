@@ -95,8 +95,8 @@ TEST_F(Cli, FullChannelsAndEveryPolicyRun) {
     ASSERT_EQ(o.code, 0) << policy << o.err;
     EXPECT_LE(json::parse(o.out)["tokens"].get<int>(), 180);
   }
-  Outcome o = run_arrcoc("look " + page() +
-                         " 'x y' --json --policy lexical --channels full --statistics");
+  Outcome o =
+      run_arrcoc("look " + page() + " 'x y' --json --policy lexical --channels full --statistics");
   ASSERT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(json::parse(o.out)["statistics"][0]["stage"], "look.information");
 }

@@ -55,8 +55,9 @@ TEST(Passes, TheHistoryIsToldAndTheTotalHolds) {
 }
 
 TEST(Passes, AGazeMovesTheFirstLook) {
-  const std::string line = "--threads 1 ask " + kPictures +
-                           "receipt.jpg 'What is the total?' --passes 1 --budget 64 --json --details";
+  const std::string line =
+      "--threads 1 ask " + kPictures +
+      "receipt.jpg 'What is the total?' --passes 1 --budget 64 --json --details";
   const json plain = json_of(run_arrcoc(line)), gaze = json_of(run_arrcoc(line + " --gaze 40 40"));
   EXPECT_GT(gaze["passes"][0]["map"]["values"][0], plain["passes"][0]["map"]["values"][0]);
   expect_one_line_error(run_arrcoc(line + " --gaze 99999 1"), "pixel of the picture");

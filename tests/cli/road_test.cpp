@@ -11,8 +11,8 @@
 
 using namespace arrcoc::test;
 using arrcoc::Answer;
-using arrcoc::AskOptions;
 using arrcoc::Asker;
+using arrcoc::AskOptions;
 using nlohmann::json;
 
 namespace {
@@ -59,9 +59,12 @@ struct Questions : Folder {
     std::filesystem::create_directories(*this / "images");
     std::filesystem::copy_file(example(name), *this / ("images/" + name));
     const arrcoc::Picture picture = arrcoc::media::load(example(name));
-    const json item = {{"id", "one"},          {"image", "images/" + name},
-                       {"width", picture.width()}, {"height", picture.height()},
-                       {"question", question}, {"answer", "something"}};
+    const json item = {{"id", "one"},
+                       {"image", "images/" + name},
+                       {"width", picture.width()},
+                       {"height", picture.height()},
+                       {"question", question},
+                       {"answer", "something"}};
     std::ofstream(*this / "items.jsonl") << item.dump() << "\n";
   }
 };
@@ -100,7 +103,8 @@ const std::vector<Case>& cases() {
   return all;
 }
 
-constexpr const char* kQuestion = "What is the price of the first item?";  // unsure: passes look again
+constexpr const char* kQuestion =
+    "What is the price of the first item?";  // unsure: passes look again
 
 }  // namespace
 
@@ -108,15 +112,14 @@ TEST(OneRoad, AskIsTheLibrary) {
   for (const Case& one : cases()) {
     SCOPED_TRACE(one.flags);
     expect_same(of_library({"receipt.jpg"}, kQuestion, one.options),
-                run_json("ask " + example("receipt.jpg") + " '" + kQuestion + "' --json --details " +
-                         one.flags));
+                run_json("ask " + example("receipt.jpg") + " '" + kQuestion +
+                         "' --json --details " + one.flags));
   }
 }
 
 TEST(OneRoad, DefaultsAreTheLibrarysDefaults) {
-  expect_same(
-      of_library({"receipt.jpg"}, kQuestion, {}),
-      run_json("ask " + example("receipt.jpg") + " '" + kQuestion + "' --json --details"));
+  expect_same(of_library({"receipt.jpg"}, kQuestion, {}),
+              run_json("ask " + example("receipt.jpg") + " '" + kQuestion + "' --json --details"));
 }
 
 TEST(OneRoad, TwoPictures) {
@@ -146,9 +149,10 @@ TEST(OneRoad, EvalIsAsk) {
 // bench keeps all passes within the budget: a single look is that much smaller.
 TEST(OneRoad, BenchIsAsk) {
   const Questions folder("receipt.jpg", kQuestion);
-  const Outcome o = run_arrcoc(
-      "bench --data " + folder.path() + " --policies realized,passes,lexical --budgets auto,160" +
-      " --canvas 0 --out " + folder / "report" + " --predictions " + folder / "said.jsonl" + " --details");
+  const Outcome o =
+      run_arrcoc("bench --data " + folder.path() +
+                 " --policies realized,passes,lexical --budgets auto,160" + " --canvas 0 --out " +
+                 folder / "report" + " --predictions " + folder / "said.jsonl" + " --details");
   ASSERT_EQ(o.code, 0) << o.err;
   for (const char* budget : {"auto", "160"})
     for (const char* policy : {"realized", "lexical"})
@@ -164,8 +168,8 @@ TEST(OneRoad, WatchOnOneFrameIsAsk) {
   for (const Case& one : {Case{"", {}}, Case{"--budget 100", with("100")},
                           Case{"--policy passes", arrcoc::policy("passes")}}) {
     SCOPED_TRACE(one.flags);
-    const Outcome o = run_arrcoc("watch " + example("receipt.jpg") + " '" + kQuestion +
-                                 "' --json " + one.flags);
+    const Outcome o =
+        run_arrcoc("watch " + example("receipt.jpg") + " '" + kQuestion + "' --json " + one.flags);
     ASSERT_EQ(o.code, 0) << o.err;
     json said = json::parse(o.err, nullptr, false)["answer"];
     EXPECT_EQ(said["frame"], 0);

@@ -3,7 +3,8 @@
 #include <arrcoc/arrcoc.h>
 
 int main() {
-  const arrcoc::Picture picture = arrcoc::make_picture(at::randint(0, 256, {3, 96, 128}, at::kByte));
+  const arrcoc::Picture picture =
+      arrcoc::make_picture(at::randint(0, 256, {3, 96, 128}, at::kByte));
   const std::string question = "what is at the top left?";
   const arrcoc::Answer looked =
       arrcoc::Asker(nullptr).look(picture, question, arrcoc::policy("lexical"));

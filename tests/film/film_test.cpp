@@ -223,9 +223,7 @@ void expect_no_flicker(const FilmConstants& constants = {}) {
 
 TEST(Follower, JitterDoesNotMakeTheLeavesFlicker) { expect_no_flicker(); }
 
-TEST(Follower, NorDoesItWithTheConstantsThatShip) {
-  expect_no_flicker(load_bundle()->film);
-}
+TEST(Follower, NorDoesItWithTheConstantsThatShip) { expect_no_flicker(load_bundle()->film); }
 
 TEST(Follower, LeavesFollowAMovingTargetBetterThanFramesAlone) {
   const auto covered = [](const Allocation& a, const Box& box) {

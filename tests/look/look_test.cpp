@@ -177,8 +177,8 @@ TEST(Lookers, AGivenMapIsStretchedOverThePicture) {
 }
 
 TEST(Lookers, TheMeanStretchesEachMapFirst) {
-  const auto mean = mean_of({given_map({1, 2, 1, 1, {0.4F, 0.6F}}),
-                             given_map({2, 2, 1, 1, {0, 0, 0.5F, 0.5F}})});
+  const auto mean =
+      mean_of({given_map({1, 2, 1, 1, {0.4F, 0.6F}}), given_map({2, 2, 1, 1, {0, 0, 0.5F, 0.5F}})});
   const Look look = mean->look(*mean->see(picture()), two()).front();
   EXPECT_EQ(look.relevance.map.values, (std::vector<float>{0, 0.5F, 0.5F, 1}));
   EXPECT_THROW(mean_of({}), Error);

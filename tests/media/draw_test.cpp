@@ -5,8 +5,8 @@
 #include <cmath>
 #include <opencv2/imgproc.hpp>
 
-#include "media/draw/curves.h"
 #include "arrcoc/error.h"
+#include "media/draw/curves.h"
 #include "media/pictures.h"
 
 using namespace arrcoc;

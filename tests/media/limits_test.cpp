@@ -64,9 +64,10 @@ long peak_memory_kb() {
 
 TEST(Limits, ProbeReadsTheSizeOfEveryFormat) {
   using media::Format;
-  const std::map<std::string, Format> formats = {
-      {"jpeg", Format::jpeg}, {"png", Format::png},   {"webp", Format::webp}, {"tiff", Format::tiff},
-      {"bmp", Format::bmp},   {"heic", Format::heic}, {"pdf", Format::pdf}};
+  const std::map<std::string, Format> formats = {{"jpeg", Format::jpeg}, {"png", Format::png},
+                                                 {"webp", Format::webp}, {"tiff", Format::tiff},
+                                                 {"bmp", Format::bmp},   {"heic", Format::heic},
+                                                 {"pdf", Format::pdf}};
   for (const auto& [name, file] : files()) {
     const media::Probe header = media::probe(file, name);
     EXPECT_EQ(header.format, formats.at(name.substr(0, name.find(' '))));

@@ -10,12 +10,12 @@
 #include <set>
 #include <thread>
 
-#include "arrcoc/error.h"
 #include "arrcoc/bundle.h"
-#include "models/tiny/tiny.h"
+#include "arrcoc/error.h"
 #include "arrcoc/weights.h"
 #include "folder.h"
 #include "models/tiny/files.h"
+#include "models/tiny/tiny.h"
 
 namespace arrcoc::tiny {
 namespace {
@@ -79,8 +79,8 @@ Tokens tokens_of(const Picture& picture, int budget) {
   const Pyramid pyramid(picture);
   Relevance even;
   even.map = {1, 1, static_cast<float>(picture.width()), static_cast<float>(picture.height()), {0}};
-  const Allocation allocation = allocating::allocate(even, pyramid.geometry(), {budget, "", ""},
-                                                     "breadth-first");
+  const Allocation allocation =
+      allocating::allocate(even, pyramid.geometry(), {budget, "", ""}, "breadth-first");
   return {cutting::cut(pyramid, allocation), pyramid.geometry()};
 }
 
@@ -140,7 +140,7 @@ TEST(TinyInt8, TheBundledShapeFitsInTwentyMegabytesOfSmallShards) {
   const Shape shape;
   const fs::path folder = test::fresh_folder("full");
   save_networks_int8(folder.string(), {shape, RealizerNet(shape).layout().initial(1),
-                                     Answerer(shape).layout().initial(2)});
+                                       Answerer(shape).layout().initial(2)});
   uintmax_t all = 0;
   for (const auto& entry : fs::directory_iterator(folder)) {
     EXPECT_LE(entry.file_size(), 8'000'000U) << entry.path();
@@ -344,8 +344,7 @@ TEST(TinyAnswer, IsTheSameEveryTimeAndItsConfidenceIsTheProduct) {
   }
   EXPECT_FLOAT_EQ(a.confidence, static_cast<float>(product));
   EXPECT_FALSE(a.shortened);
-  EXPECT_TRUE(
-      model->answer(seen.tokens, seen.geometry, std::string(300, 'a')).shortened);
+  EXPECT_TRUE(model->answer(seen.tokens, seen.geometry, std::string(300, 'a')).shortened);
   EXPECT_THROW(model->answer(seen.tokens, seen.geometry, ""), Error);
 }
 

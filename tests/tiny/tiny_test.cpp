@@ -257,7 +257,8 @@ TEST(RelevanceOf, KeepsTheOrderWhereASigmoidWouldSaturate) {
 TEST(TinyFiles, WeightsComeBackAndOthersAreRefused) {
   const Shape shape = small_shape();
   const std::string folder = test::fresh_folder("files");
-  NetworkWeights bundle{shape, RealizerNet(shape).layout().initial(1), Answerer(shape).layout().initial(2)};
+  NetworkWeights bundle{shape, RealizerNet(shape).layout().initial(1),
+                        Answerer(shape).layout().initial(2)};
   save_networks(folder, bundle, "a");
   save_networks(folder, bundle, "b");
   const NetworkWeights back = load_networks(folder);

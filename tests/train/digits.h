@@ -1,5 +1,5 @@
-// A scene source that needs no assets (three digits in a 5x7 font, drawn twice as large), and options of
-// a run of seconds.
+// A scene source that needs no assets (three digits in a 5x7 font, drawn twice as large), and
+// options of a run of seconds.
 #pragma once
 
 #include <ATen/Parallel.h>

@@ -12,12 +12,12 @@
 
 #include "arrcoc/error.h"
 #include "arrcoc/picture.h"
-#include "models/tiny/tiny.h"
 #include "arrcoc/tokens.h"
 #include "folder.h"
 #include "lab/measure/measure.h"
 #include "models/tiny/files.h"
 #include "models/tiny/query_former.h"
+#include "models/tiny/tiny.h"
 #include "train/digits.h"
 
 namespace arrcoc::training {
@@ -142,8 +142,9 @@ TEST(QueryTraining, LossFallsAndTheModelStaysAsItIs) {
   EXPECT_LT(report.loss, 0.93 * report.first_loss);  // against a writer that knows nothing
   EXPECT_GT(before.size(), 1000u);
   EXPECT_EQ(before, bytes_of(index) + bytes_of(shard));
-  EXPECT_EQ(tiny::load_queries(o.out, small_shape()).answerer,
-            tiny::answerer_tag(tiny::Answerer(small_shape()), tiny::load_networks(o.init).answerer));
+  EXPECT_EQ(
+      tiny::load_queries(o.out, small_shape()).answerer,
+      tiny::answerer_tag(tiny::Answerer(small_shape()), tiny::load_networks(o.init).answerer));
 }
 
 TEST(QueryTraining, TheSameSeedGivesTheSameQueriesAndTheyComeBackAsTheyWereSaved) {

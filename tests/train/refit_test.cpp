@@ -90,7 +90,8 @@ TEST(Refit, ALookupIsAddedBesideWhatWasLearned) {
 }
 
 TEST(Refit, WhatDoesNotFitIsNamed) {
-  const auto problem = [](const tiny::NetworkWeights& from, const tiny::Shape& shape) -> std::string {
+  const auto problem = [](const tiny::NetworkWeights& from,
+                          const tiny::Shape& shape) -> std::string {
     try {
       refit(from, shape, 1);
     } catch (const Error& error) {

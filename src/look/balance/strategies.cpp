@@ -13,7 +13,8 @@ Registry<Balancer>& registry<Balancer>() {
     r.add("opponent", "three fixed tensions: compress, exploit, focus", make_opponent);
     r.add("opponent-softmax", "fixed tensions as gain, rank boost and temperature",
           make_opponent_softmax);
-    r.add("fixed", "weighted sum of the three maps; of one map alone, that map as it is", make_fixed);
+    r.add("fixed", "weighted sum of the three maps; of one map alone, that map as it is",
+          make_fixed);
     r.alias("additive", "fixed");
     r.add("multiplicative", "weighted product of the three maps", make_multiplicative);
     r.add("importance", "0.6 coupling + 0.4 hotspots", make_importance);

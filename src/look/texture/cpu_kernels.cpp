@@ -1,5 +1,5 @@
-#include "arrcoc/texture.h"
 #include "look/texture/cpu_kernels.h"
+#include "arrcoc/texture.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>

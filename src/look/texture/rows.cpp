@@ -1,5 +1,5 @@
-#include "arrcoc/texture.h"
 #include "look/texture/rows.h"
+#include "arrcoc/texture.h"
 
 #include <algorithm>
 #include <cmath>

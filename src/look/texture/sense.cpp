@@ -5,10 +5,10 @@
 #include <string>
 
 #include "arrcoc/error.h"
+#include "arrcoc/picture.h"
 #include "arrcoc/texture.h"
 #include "look/texture/cpu_kernels.h"
 #include "look/texture/filters.h"
-#include "arrcoc/picture.h"
 
 namespace arrcoc {
 

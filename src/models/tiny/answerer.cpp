@@ -230,8 +230,7 @@ Tensor Answerer::decode(const Tensors& w, const Memory& memory, const Tensor& sy
     x = x + layer.self(w, n, now, {});
     x = x + layer.cross(w, layer.norm2(w, x), past.cross[i], memory.mask, false,
                         looked ? &shares : nullptr);
-    if (looked)
-      *looked += shares.select(2, 0).narrow(2, 0, looked->size(1)).to(at::kFloat).mean(1);
+    if (looked) *looked += shares.select(2, 0).narrow(2, 0, looked->size(1)).to(at::kFloat).mean(1);
     x = x + layer.mlp(w, layer.norm3(w, x));
   }
   return at::softmax(out_(w, final_(w, x)).select(1, 0).to(at::kFloat), -1);

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "models/tiny/tiny.h"
 #include "models/tiny/layers.h"
 #include "models/tiny/reducer.h"
+#include "models/tiny/tiny.h"
 
 namespace arrcoc::tiny {
 
@@ -37,11 +37,12 @@ class Answerer {
   void set_recompute(bool on) { recompute_ = on; }
 
   // Without the adapter the encoder's tokens go to the decoder as they are.
-  Memory encode(const Tensors& w, const AnswererInput& look, at::ScalarType type, bool adapter = true) const;
+  Memory encode(const Tensors& w, const AnswererInput& look, at::ScalarType type,
+                bool adapter = true) const;
   // One question (Q = 1) and real tokens only, for inference: `reducer` leaves at most `budget`
   // tokens; flow says which. Pads of the question are left out of the memory.
-  Memory encode_fewer(const Tensors& w, const AnswererInput& look, const Reducer& reducer, int64_t budget,
-                      Flow& flow, bool adapter = true) const;
+  Memory encode_fewer(const Tensors& w, const AnswererInput& look, const Reducer& reducer,
+                      int64_t budget, Flow& flow, bool adapter = true) const;
   // The two halves of a Q-Former (query_former.h): states of the tokens when there is no question,
   // [Q,N,width], `mask` becomes theirs; and states [Q,n,width] in the place of embedded tokens,
   // without any place, read together with a question [Q,T].
@@ -84,7 +85,8 @@ class Answerer {
   Tensor embed_question(const Tensors& w, const Tensor& question) const;  // [Q,T,width]
   Tensor through_layers(const Tensors& w, Tensor x, const Tensor& mask) const;
   // Tokens and characters before the first layer, [Q,N+T,width]; where: place_features.
-  Tensor embed(const Tensors& w, const AnswererInput& look, const Tensor& where, at::ScalarType type) const;
+  Tensor embed(const Tensors& w, const AnswererInput& look, const Tensor& where,
+               at::ScalarType type) const;
   Memory adapt(const Tensors& w, const Tensor& x, const Tensor& where, const Tensor& mask) const;
 
   Shape shape_;

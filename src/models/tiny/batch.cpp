@@ -14,7 +14,7 @@ namespace arrcoc::tiny {
 namespace {
 
 AnswererInput look_of(const std::vector<TokenReading>& readings, const PackedTokens& packed,
-             std::vector<bool>& shortened) {
+                      std::vector<bool>& shortened) {
   std::vector<std::string> questions;
   for (const TokenReading& reading : readings) questions.push_back(reading.question);
   const int64_t q = packed.mask.size(0), n = packed.mask.size(1);
@@ -153,8 +153,8 @@ void TinyModel::State::write(const Memory& memory, const std::vector<int64_t>& l
     hear = [&](int64_t which, uint8_t symbol) {
       on_text(static_cast<size_t>(which), decode({symbol}));
     };
-  const auto written = answerer.write_greedy(weights.answerer, memory, kMaxAnswer,
-                                             memory.quality.size(1), hear);
+  const auto written =
+      answerer.write_greedy(weights.answerer, memory, kMaxAnswer, memory.quality.size(1), hear);
   for (size_t i = 0; i < answers.size(); ++i) {
     ReadAnswer& answer = answers[i];
     answer.text = decode(written.symbols[i]);

@@ -67,8 +67,7 @@ std::shared_ptr<const Bundle> load_bundle(const std::string& folder) {
             [&](const std::string& text) { calibration = calibration_from_json(text); });
   const auto out = around(tiny::TinyModel::load(from), calibration);
   out->folder = from;
-  read_part(path / "policies.json",
-            [&](const std::string& text) { read_policies(text, *out); });
+  read_part(path / "policies.json", [&](const std::string& text) { read_policies(text, *out); });
   read_part(path / "film.json",
             [&](const std::string& text) { out->film = film_constants_from_json(text); });
   return out;

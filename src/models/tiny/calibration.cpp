@@ -33,8 +33,8 @@ Calibration calibration_from_json(const std::string& text) {
 }
 
 std::string to_json(const Calibration& c) {
-  const ordered_json out = {{"slope", c.slope}, {"offset", c.offset},   {"threshold", c.threshold},
-                            {"scale", c.scale}, {"power", c.power},     {"complex", c.complex},
+  const ordered_json out = {{"slope", c.slope},    {"offset", c.offset}, {"threshold", c.threshold},
+                            {"scale", c.scale},    {"power", c.power},   {"complex", c.complex},
                             {"weights", c.weights}};
   return out.dump();
 }

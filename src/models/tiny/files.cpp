@@ -198,7 +198,8 @@ void add_int8(std::vector<Named>& into, const std::string& name, const Tensor& t
   into.emplace_back(name + kScale, scale.to(at::kBFloat16));
 }
 
-void save_networks(const std::string& folder, const NetworkWeights& bundle, const std::string& tag) {
+void save_networks(const std::string& folder, const NetworkWeights& bundle,
+                   const std::string& tag) {
   fs::create_directories(folder);
   std::vector<Named> tensors;
   each_tensor(bundle, [&](const std::string& name, const Tensor& t) {

@@ -123,8 +123,8 @@ std::vector<Opinion> TinyModel::State::judge(const PageFeatures& page, const Map
 std::shared_ptr<const SeenPage> TinyModel::see(const Picture& picture, const Tensor& frame,
                                                PageChannels channels) const {
   at::NoGradGuard no_grad;
-  return std::make_shared<const SeenPage>(SeenPage{
-      state_->read(frame, channels), scoring::map_shape(picture, frame, kCellHeight)});
+  return std::make_shared<const SeenPage>(
+      SeenPage{state_->read(frame, channels), scoring::map_shape(picture, frame, kCellHeight)});
 }
 
 std::vector<Opinion> TinyModel::look(const SeenPage& page,
@@ -145,7 +145,7 @@ Tensor TinyModel::text(const SeenPage& page) const {
 int64_t TinyModel::bytes(const SeenPage& page) { return page.features.bytes(); }
 
 ReadAnswer TinyModel::answer(const TokenSequence& tokens, const Geometry& geometry,
-                         std::string_view question) const {
+                             std::string_view question) const {
   return answer({{&tokens, geometry, std::string(question)}}).front();
 }
 

@@ -64,10 +64,8 @@ class Reader : public Model {
                         options_.reducer.get(), picture.allocation.budget.tokens,
                         options_.queries});
     }
-    std::vector<ReadAnswer> answers =
-        networks_->answer(tokens, [&](size_t k, const std::string& text) {
-          sink.text(group[k], text);
-        });
+    std::vector<ReadAnswer> answers = networks_->answer(
+        tokens, [&](size_t k, const std::string& text) { sink.text(group[k], text); });
     for (size_t k = 0; k < group.size(); ++k)
       sink.done(group[k], reply(readings[group[k]], std::move(answers[k])));
   }

@@ -12,8 +12,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "models/tiny/tiny.h"
 #include "models/tiny/layers.h"
+#include "models/tiny/tiny.h"
 
 namespace arrcoc::tiny {
 
