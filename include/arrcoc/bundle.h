@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "arrcoc/allocate.h"
 #include "arrcoc/look.h"
@@ -18,8 +19,9 @@ namespace arrcoc {
 
 // Fitted on questions that were held aside (calibration.json, `arrcoc eval --calibrate`).
 struct Calibration {
-  // confidence = sigmoid(slope * logit(likelihood) + offset); likelihood: product over characters.
-  double slope = 1, offset = 0;
+  // confidence = sigmoid(offset + slope logit(likelihood) + least logit(least) + length ... ), with
+  // the other terms of AnswerSigns.
+  double slope = 1, offset = 0, least = 0, length = 0, repeats = 0, computes = 0, misfit = 0;
   double threshold = 0.5;  // an answer of less confidence is unsure
   // Budget "auto": with e = (expected tokens of the tier head - 64) / 336, times `complex` for a
   // question that looks complex: need = min(1, scale e)^power.
@@ -27,7 +29,20 @@ struct Calibration {
   uint64_t weights = 0;  // fingerprint of the weights that it was fitted for; 0: unknown
   bool operator==(const Calibration&) const = default;
 };
-double calibrated(const Calibration& calibration, double likelihood);
+// What tells right answers from wrong ones.
+struct AnswerSigns {
+  double likelihood = 0;  // product of the characters' probabilities
+  double least = 0;       // of them
+  double length = 0;      // logarithm of their number
+  double repeats = 0;     // 1: the answer stands in the question
+  double computes = 0;    // 1: the question asks for what has to be computed
+  double misfit = 0;      // 1: a number is asked for and the answer has no digit, or a name, and it
+                          // has nothing but digits
+};
+// probabilities: of each character of the answer, the end mark last; not empty.
+AnswerSigns signs_of(const std::string& question, const std::string& answer,
+                     const std::vector<float>& probabilities);
+double calibrated(const Calibration& calibration, const AnswerSigns& signs);
 // Look::need of a question with that e.
 double calibrated_need(const Calibration& calibration, double e, const Query& query);
 // Error{bad_json} for unknown keys, wrong types and numbers that cannot be.

@@ -43,6 +43,8 @@ void visit_fields(AskOptions& o, F&& f) {
   f("frame", "longer side of the frame that is looked at", o.look.frame);
   f("cell", "frame pixels along one cell of the map", o.look.cell);
   f("canvas", "cut tokens from the picture resampled to this longer side; 0 = native", o.canvas);
+  f("least_side", "without canvas: enlarge smaller pictures to this longer side first; 0 = never",
+    o.least_side);
   f("statistics", "record shape and range at every stage", o.statistics);
 }
 

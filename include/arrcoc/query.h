@@ -21,6 +21,7 @@ struct Query {
   std::vector<std::string> content;  // words without articles, auxiliaries and question words
   AnswerKind answer = AnswerKind::any;
   Complexity complexity = Complexity::simple;
+  bool computes = false;  // asks for a sum, a mean, a ratio...: what stands nowhere
   float specificity = 0;  // 0 "describe this" .. 1 "the total on line 3"
   bool vague() const { return specificity < 0.25F; }
 };

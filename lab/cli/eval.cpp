@@ -117,10 +117,7 @@ std::vector<EvalRow> data_rows(const Eval& args, bool read) {
     row.options.allocate.seed = rows[0].options.allocate.seed;
     rows.push_back(std::move(row));
   }
-  for (EvalRow& row : rows) {
-    row.read = read;
-    if (!args.flags.given("canvas")) row.options.canvas = measuring::kFrame;
-  }
+  for (EvalRow& row : rows) row.read = read;
   return rows;
 }
 
@@ -160,7 +157,8 @@ void eval_data(const Eval& args) {
 }
 
 void eval(const Eval& args) {
-  const int ways = !args.data.empty() + !args.suites.empty() + !args.calibrate.empty() + args.pairs;
+  const bool fit = !args.calibrate.empty();
+  const int ways = (!args.data.empty() && !fit) + !args.suites.empty() + fit + args.pairs;
   if (!args.weights.empty()) {
     if (args.weights.size() != 2 || args.suites.empty())
       throw Error(ErrorCode::bad_argument,
@@ -169,7 +167,7 @@ void eval(const Eval& args) {
                     args.options(args.policy("realized"), ""), args.json);
     return;
   }
-  if (args.predictions.given() && args.suites.empty() && args.data.empty())
+  if (args.predictions.given() && (fit || (args.suites.empty() && args.data.empty())))
     throw Error(ErrorCode::bad_argument, "--predictions goes with --suite or --data");
   if (!args.equal_totals.empty() && args.suites.empty())
     throw Error(ErrorCode::bad_argument, "--equal-totals goes with --suite");
@@ -177,8 +175,8 @@ void eval(const Eval& args) {
     throw Error(ErrorCode::bad_argument, "give one of --suite, --data, --pairs and --calibrate");
   if (args.pairs) {
     eval_pairs(args.limit, args.options(args.policy("realized"), "180"), args.json);
-  } else if (!args.calibrate.empty()) {
-    calibrate(args.calibrate, args.limit > 0 ? args.limit : 480, args.json);
+  } else if (fit) {
+    calibrate(args.calibrate, args.data, args.limit > 0 ? args.limit : 480, args.json);
   } else if (!args.suites.empty()) {
     eval_suites(args);
   } else {
@@ -194,8 +192,10 @@ void add_eval(CLI::App& app) {
   auto args = std::make_shared<Eval>(*sub);
   sub->add_option("--suite", args->suites, "fixed suites: documents,charts,...,unseen");
   sub->add_option("--data", args->data, "folder with items.jsonl and pictures; may be repeated");
-  sub->add_option("--calibrate", args->calibrate,
-                  "fit confidence and budgets of the weights in this folder");
+  sub->add_option(
+      "--calibrate", args->calibrate,
+      "fit confidence and budgets of the weights in this folder, on scenes; with --data also "
+      "on questions about real pictures that were held aside");
   sub->add_flag("--pairs", args->pairs,
                 "questions of suite:pairs, both pictures under one budget (180 unless given)");
   sub->add_option("--weights", args->weights,

@@ -46,8 +46,10 @@ std::string data_table(const std::vector<EvalRow>& rows);
 // suite:pairs, both pictures of a question under one budget.
 void eval_pairs(int limit, const AskOptions& options, bool json);
 
-// Fits calibration.json on held-out scenes and writes it into `folder`.
-void calibrate(const std::string& folder, int questions, bool json);
+// Fits calibration.json on held-out scenes, and confidence also on the questions in `data` (folders
+// that training did not use), and writes it into `folder`.
+void calibrate(const std::string& folder, const std::vector<std::string>& data, int questions,
+               bool json);
 // Answers of two folders of weights on the same questions. Each is asked with what was fitted for
 // it; what the second has not (calibration, experts, balancer) is the first's.
 void compare_weights(const std::vector<std::string>& folders,

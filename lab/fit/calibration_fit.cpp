@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "arrcoc/error.h"
+#include "lab/fit/logistic.h"
 
 namespace arrcoc::fitting {
 
@@ -13,6 +14,7 @@ using measuring::Group;
 using measuring::Record;
 
 constexpr size_t kBudgets = std::size(kFitBudgets);
+constexpr double kLeastThreshold = 0.5, kMostThreshold = 0.95;
 
 // Where a budget lies between two that were tried, on a logarithmic scale.
 struct Between {
@@ -37,7 +39,7 @@ struct Outcome {
   double tokens = 0, simple = 0, complex = 0, right = 0;
 };
 
-Outcome outcome(const std::vector<Trial>& trials, const Calibration& c) {
+Outcome outcome(const Trials& trials, const Calibration& c) {
   Outcome out;
   int simple = 0, complex = 0;
   for (const Trial& t : trials) {
@@ -58,7 +60,7 @@ Outcome outcome(const std::vector<Trial>& trials, const Calibration& c) {
 
 // The budget rule: of those within the targets the one with most answers right; without any, the
 // one that misses them least.
-void fit_budget(const std::vector<Trial>& trials, const Targets& targets, CalibrationFit& best) {
+void fit_budget(const Trials& trials, const Targets& targets, CalibrationFit& best) {
   double best_score = -1e9;
   for (double complex : {1.0, 1.25, 1.5, 2.0})
     for (double power : {0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0})
@@ -83,9 +85,26 @@ void fit_budget(const std::vector<Trial>& trials, const Targets& targets, Calibr
       }
 }
 
+// ---- Confidence
+
+constexpr size_t kSigns = 7;
+using SignExample = Example<kSigns>;
+
+std::array<double, kSigns> terms(const AnswerSigns& s) {
+  const auto logit = [](double p) {
+    p = std::clamp(p, 1e-9, 1 - 1e-9);
+    return std::log(p / (1 - p));
+  };
+  return {1, logit(s.likelihood), logit(s.least), s.length, s.repeats, s.computes, s.misfit};
+}
+
 struct Point {
-  double likelihood;
+  AnswerSigns signs;
   bool right;
+};
+struct PointSet {
+  std::string name;
+  std::vector<Point> points;
 };
 
 double expected_error(const std::vector<Point>& points, const Calibration& c) {
@@ -93,47 +112,106 @@ double expected_error(const std::vector<Point>& points, const Calibration& c) {
   for (size_t i = 0; i < points.size(); ++i) {
     records[i].answered = true;
     records[i].right = points[i].right;
-    records[i].confidence = calibrated(c, points[i].likelihood);
+    records[i].confidence = calibrated(c, points[i].signs);
   }
   return measuring::calibration_error(measuring::all_of(records));
 }
 
-// Platt's scaling by Newton's method on the logistic loss, with a weak pull towards the identity.
-void fit_confidence(const std::vector<Point>& points, Calibration& c) {
-  constexpr double kPull = 1e-2;
-  for (int step = 0; step < 50; ++step) {
-    double g0 = kPull * (c.slope - 1), g1 = kPull * c.offset, h00 = kPull, h01 = 0, h11 = kPull;
-    for (const Point& point : points) {
-      const double p = std::clamp(point.likelihood, 1e-9, 1 - 1e-9), x = std::log(p / (1 - p));
-      const double q = calibrated(c, point.likelihood), e = q - (point.right ? 1 : 0);
-      const double w = std::max(1e-6, q * (1 - q));
-      g0 += e * x;
-      g1 += e;
-      h00 += w * x * x;
-      h01 += w * x;
-      h11 += w;
-    }
-    const double det = h00 * h11 - h01 * h01;
-    c.slope = std::clamp(c.slope - (h11 * g0 - h01 * g1) / det, 0.01, 10.0);
-    c.offset = std::clamp(c.offset - (h00 * g1 - h01 * g0) / det, -20.0, 20.0);
+void fit_confidence(const std::vector<PointSet>& sets, Calibration& c) {
+  size_t largest = 0;
+  for (const PointSet& set : sets) largest = std::max(largest, set.points.size());
+  std::vector<SignExample> examples;
+  for (const PointSet& set : sets)
+    for (const Point& point : set.points)
+      examples.push_back({terms(point.signs), point.right,
+                          static_cast<double>(largest) / static_cast<double>(set.points.size())});
+  const auto w = regress<kSigns>(examples, {0, 1});
+  c.offset = w[0];
+  c.slope = w[1];
+  c.least = w[2];
+  c.length = w[3];
+  c.repeats = w[4];
+  c.computes = w[5];
+  c.misfit = w[6];
+}
+
+// The least confidence from which on that share of the answers is right, every set alike.
+double threshold_for(const std::vector<PointSet>& sets, const Calibration& c, double share) {
+  struct Weighed {
+    double confidence, weight;
+    bool right;
+  };
+  std::vector<Weighed> all;
+  for (const PointSet& set : sets)
+    for (const Point& point : set.points)
+      all.push_back(
+          {calibrated(c, point.signs), 1.0 / static_cast<double>(set.points.size()), point.right});
+  std::sort(all.begin(), all.end(),
+            [](const Weighed& a, const Weighed& b) { return a.confidence > b.confidence; });
+  double out = kMostThreshold, sum = 0, right = 0;
+  for (const Weighed& one : all) {
+    sum += one.weight;
+    right += one.right ? one.weight : 0;
+    if (right >= share * sum) out = one.confidence;
   }
+  return std::clamp(out, kLeastThreshold, kMostThreshold);
+}
+
+ConfidenceFit describe(const PointSet& set, const Calibration& neutral, const Calibration& fitted) {
+  ConfidenceFit out;
+  out.name = set.name;
+  out.questions = static_cast<int>(set.points.size());
+  out.error_before = expected_error(set.points, neutral);
+  out.error_after = expected_error(set.points, fitted);
+  double sure = 0;
+  for (const Point& point : set.points) {
+    out.right += point.right;
+    if (calibrated(fitted, point.signs) < fitted.threshold) continue;
+    ++sure;
+    out.right_when_sure += point.right;
+  }
+  const auto n = static_cast<double>(std::max<size_t>(1, set.points.size()));
+  out.right /= n;
+  out.sure = sure / n;
+  out.right_when_sure /= std::max(1.0, sure);
+  return out;
+}
+
+// Every question at the budget that it would get.
+PointSet scene_points(const Trials& trials, const Calibration& c) {
+  PointSet out{"scenes", {}};
+  for (const Trial& t : trials) {
+    const Between at = between(budget_of(c, t));
+    const size_t nearest = at.share < 0.5 ? at.low : at.low + 1;
+    out.points.push_back({t.signs[nearest], t.right[nearest]});
+  }
+  return out;
+}
+
+PointSet real_points(const RealTrials& real) {
+  PointSet out{real.name, {}};
+  for (const Trial& t : real.trials)
+    for (size_t k = 0; k < t.signs.size(); ++k) out.points.push_back({t.signs[k], t.right[k]});
+  return out;
 }
 
 }  // namespace
 
-std::vector<Trial> try_budgets(const Asker& asker, const measuring::GroupSource& source,
-                               const std::function<void(int)>& done) {
-  std::vector<Trial> out;
+Trials try_budgets(const Asker& asker, const measuring::GroupSource& source,
+                   std::span<const int> budgets, const std::function<void(int)>& done) {
+  Trials out;
   while (const std::optional<Group> group = source()) {
-    std::vector<Trial> trials(group->cases.size());
-    for (const int budget : kFitBudgets) {
+    Trials trials(group->cases.size());
+    for (const int budget : budgets) {
       AskOptions options;
       options.budget = std::to_string(budget);
       const std::vector<Answer> answers =
           asker.ask(group->picture, inquiries_of(*group, options), options);
       for (size_t i = 0; i < answers.size(); ++i) {
         const Record record = judge(*group, group->cases[i], answers[i]);
-        trials[i].likelihood.push_back(record.likelihood);
+        if (!record.answered || answers[i].probabilities.empty()) continue;
+        trials[i].signs.push_back(
+            signs_of(answers[i].query.text, answers[i].text, answers[i].probabilities));
         trials[i].right.push_back(record.right);
         trials[i].query = answers[i].query;
         trials[i].expected = static_cast<double>(answers[i].from().look.need.value_or(0));
@@ -141,32 +219,32 @@ std::vector<Trial> try_budgets(const Asker& asker, const measuring::GroupSource&
     }
     for (size_t i = 0; i < trials.size(); ++i) {
       trials[i].complexity = group->cases[i].complexity;
-      out.push_back(std::move(trials[i]));
+      if (trials[i].signs.size() == budgets.size()) out.push_back(std::move(trials[i]));
     }
     done(static_cast<int>(trials.size()));
   }
   return out;
 }
 
-CalibrationFit fit_calibration(const std::vector<Trial>& trials, uint64_t weights,
-                               const Targets& targets) {
-  if (trials.empty()) throw Error(ErrorCode::bad_argument, "no questions to calibrate with");
+CalibrationFit fit_calibration(const Trials& scenes, const std::vector<RealTrials>& real,
+                               uint64_t weights, const Targets& targets) {
+  if (scenes.empty()) throw Error(ErrorCode::bad_argument, "no questions to calibrate with");
   CalibrationFit out;
-  out.questions = static_cast<int>(trials.size());
+  out.questions = static_cast<int>(scenes.size());
   out.calibration.weights = weights;
-  fit_budget(trials, targets, out);
-  std::vector<Point> points;
-  for (const Trial& t : trials) {
-    const Between at = between(budget_of(out.calibration, t));
-    const size_t nearest = at.share < 0.5 ? at.low : at.low + 1;
-    points.push_back({t.likelihood[nearest], t.right[nearest]});
-    const size_t usual = static_cast<size_t>(
-        std::find(std::begin(kFitBudgets), std::end(kFitBudgets), 180) - std::begin(kFitBudgets));
-    out.exact_match_180 += t.right[usual] ? 1.0 / static_cast<double>(trials.size()) : 0;
-  }
-  out.error_before = expected_error(points, out.calibration);
-  fit_confidence(points, out.calibration);
-  out.error_after = expected_error(points, out.calibration);
+  fit_budget(scenes, targets, out);
+  const size_t usual = static_cast<size_t>(
+      std::find(std::begin(kFitBudgets), std::end(kFitBudgets), 180) - std::begin(kFitBudgets));
+  for (const Trial& t : scenes)
+    out.exact_match_180 += t.right[usual] ? 1.0 / static_cast<double>(scenes.size()) : 0;
+  std::vector<PointSet> sets = {scene_points(scenes, out.calibration)};
+  for (const RealTrials& one : real)
+    if (!one.trials.empty()) sets.push_back(real_points(one));
+  const Calibration neutral = out.calibration;
+  fit_confidence(sets, out.calibration);
+  out.calibration.threshold = threshold_for(sets, out.calibration, targets.sure);
+  for (const PointSet& set : sets)
+    out.confidence.push_back(describe(set, neutral, out.calibration));
   return out;
 }
 

@@ -1,4 +1,4 @@
-// Fitting a Calibration to what the model does on held-out scenes.
+// Fitting a Calibration to what the model does on questions that were held aside.
 #pragma once
 
 #include "arrcoc/bundle.h"
@@ -8,18 +8,29 @@ namespace arrcoc::fitting {
 
 inline constexpr int kFitBudgets[] = {64, 96, 128, 180, 256, 400};
 
-// One question at every budget of kFitBudgets.
+// One question at every budget that was tried.
 struct Trial {
   std::optional<Complexity> complexity;  // as its maker says; Query::complexity is what it looks
   Query query;
   double expected = 0;  // e of Calibration: a neutral one gives it as the need
-  std::vector<double> likelihood;
+  std::vector<AnswerSigns> signs;
   std::vector<bool> right;
 };
+using Trials = std::vector<Trial>;
 
 struct Targets {
   double mean_tokens = 172;    // at most; the bar is 180
   double simple_share = 0.45;  // of the complex questions' mean, at most; the bar is a half
+  double sure = 0.88;          // share of answers above the threshold that are right, at least
+};
+
+// How confidence fits one set of questions.
+struct ConfidenceFit {
+  std::string name;
+  int questions = 0;
+  double right = 0;                          // share
+  double error_before = 0, error_after = 0;  // expected calibration error, 10 bins
+  double sure = 0, right_when_sure = 0;      // shares
 };
 
 struct CalibrationFit {
@@ -27,14 +38,23 @@ struct CalibrationFit {
   int questions = 0;
   double mean_tokens = 0, simple = 0, complex = 0;  // mean tokens
   double exact_match = 0, exact_match_180 = 0;      // expected with these budgets; all at 180
-  double error_before = 0, error_after = 0;         // expected calibration error, 10 bins
-  bool met = false;                                 // both targets
+  bool met = false;                                 // both targets of tokens
+  std::vector<ConfidenceFit> confidence;            // scenes first, then the folders
 };
 
-// asker: of a bundle with a neutral Calibration.
-std::vector<Trial> try_budgets(const Asker& asker, const measuring::GroupSource& source,
-                               const std::function<void(int)>& done);
-CalibrationFit fit_calibration(const std::vector<Trial>& trials, uint64_t weights,
-                               const Targets& targets = {});
+// Questions of one folder of real pictures, at kRealBudgets.
+inline constexpr int kRealBudgets[] = {180, 400};
+struct RealTrials {
+  std::string name;
+  Trials trials;
+};
+
+// asker: of a bundle with a neutral Calibration. Questions without a known answer are left out.
+Trials try_budgets(const Asker& asker, const measuring::GroupSource& source,
+                   std::span<const int> budgets, const std::function<void(int)>& done);
+// Budgets and confidence. Budgets are fitted on scenes, which have questions of every complexity;
+// confidence on scenes and folders, each of them with the same weight.
+CalibrationFit fit_calibration(const Trials& scenes, const std::vector<RealTrials>& real,
+                               uint64_t weights, const Targets& targets = {});
 
 }  // namespace arrcoc::fitting

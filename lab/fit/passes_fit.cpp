@@ -5,14 +5,14 @@
 
 #include "arrcoc/error.h"
 #include "ask/passes.h"
+#include "lab/fit/logistic.h"
 
 namespace arrcoc::fitting {
 
 namespace {
 
-using asking::chance;
 using Features = PassPolicy::Features;
-constexpr int kFeatures = PassPolicy::kFeatures;
+using PassExample = Example<PassPolicy::kFeatures>;
 constexpr Manner kAgain[] = {Manner::closer, Manner::wider, Manner::elsewhere};
 
 // ---- Logging
@@ -36,58 +36,6 @@ LoggedLook look_of(const Pass& pass, bool first, const std::string& wanted) {
           pass.confidence,
           pass.gathered,
           pass.uncertainty};
-}
-
-// ---- Regression
-
-// Solves H x = g in place (Gauss with pivoting); H is positive definite but for rounding.
-Features solve(std::array<Features, kFeatures> h, Features g) {
-  for (int i = 0; i < kFeatures; ++i) {
-    int pivot = i;
-    for (int r = i + 1; r < kFeatures; ++r)
-      if (std::abs(h[r][i]) > std::abs(h[pivot][i])) pivot = r;
-    std::swap(h[i], h[pivot]);
-    std::swap(g[i], g[pivot]);
-    for (int r = i + 1; r < kFeatures; ++r) {
-      const double f = h[r][i] / h[i][i];
-      for (int c = i; c < kFeatures; ++c) h[r][c] -= f * h[i][c];
-      g[r] -= f * g[i];
-    }
-  }
-  for (int i = kFeatures - 1; i >= 0; --i) {
-    for (int c = i + 1; c < kFeatures; ++c) g[i] -= h[i][c] * g[c];
-    g[i] /= h[i][i];
-  }
-  return g;
-}
-
-struct Example {
-  Features x;
-  bool yes;
-};
-
-// Newton's method on the logistic loss.
-Features regress(const std::vector<Example>& examples) {
-  constexpr double kPull = 1.0;  // of every weight to zero, as strong as one example
-  Features w{};
-  for (int step = 0; step < 25; ++step) {
-    Features g{};
-    std::array<Features, kFeatures> h{};
-    for (int i = 0; i < kFeatures; ++i) {
-      g[i] = kPull * w[i];
-      h[i][i] = kPull;
-    }
-    for (const Example& e : examples) {
-      const double p = chance(w, e.x), error = p - (e.yes ? 1 : 0), slope = p * (1 - p);
-      for (int i = 0; i < kFeatures; ++i) {
-        g[i] += error * e.x[i];
-        for (int k = 0; k < kFeatures; ++k) h[i][k] += slope * e.x[i] * e.x[k];
-      }
-    }
-    const Features move = solve(h, g);
-    for (int i = 0; i < kFeatures; ++i) w[i] -= move[i];
-  }
-  return w;
 }
 
 const Features& model_of(const PassPolicy& policy, Manner manner) {
@@ -154,7 +102,7 @@ std::vector<LoggedPasses> log_passes(const Asker& asker, const measuring::GroupS
 PassPolicy fit_passes(const std::vector<LoggedPasses>& logged) {
   if (logged.empty()) throw Error(ErrorCode::bad_argument, "there are no passes to learn from");
   PassPolicy out;
-  std::vector<Example> right;
+  std::vector<PassExample> right;
   for (const LoggedPasses& l : logged) {
     right.push_back({l.first.features, l.first.right});
     for (const auto& [manner, look] : l.again) right.push_back({look.features, look.right});
@@ -162,7 +110,7 @@ PassPolicy fit_passes(const std::vector<LoggedPasses>& logged) {
   out.right = regress(right);
   // A pass helps when its answer is right, is preferred, and the first one was wrong.
   const auto helps = [&](Manner manner) {
-    std::vector<Example> examples;
+    std::vector<PassExample> examples;
     for (const LoggedPasses& l : logged) {
       const LoggedLook& again = l.again.at(manner);
       const bool preferred =

@@ -18,6 +18,8 @@ constexpr size_t kPictures = 4;               // remembered
 constexpr int64_t kLargestKept = 16'000'000;  // pixels; larger pictures are not kept
 constexpr size_t kLookers = 32;
 
+constexpr int kMostEnlarged = 4;  // least_side: at most so many times
+
 bool is_auto(const std::string& budget) {
   return budget == "auto" || budget == "learned" || budget.rfind("auto:", 0) == 0;
 }
@@ -32,10 +34,17 @@ int64_t SeenPicture::bytes() const {
 
 Geometry geometry_of(int width, int height, const AskOptions& options) {
   const int finest = options.enlarge ? kFinestEver : 0;
-  if (options.canvas == 0) return {width, height, finest};
-  if (options.canvas < 16 || options.canvas > 16384)
-    throw Error(ErrorCode::bad_argument, "canvas must be 0 (native) or 16 to 16384 pixels");
-  const double scale = static_cast<double>(options.canvas) / std::max(width, height);
+  const auto check = [](const char* what, int side) {
+    if (side != 0 && (side < 16 || side > 16384))
+      throw Error(ErrorCode::bad_argument, std::string(what) + " must be 0 or 16 to 16384 pixels");
+  };
+  check("canvas", options.canvas);
+  check("least_side", options.least_side);
+  const int longer = std::max(width, height);
+  const int least = std::min(options.least_side, kMostEnlarged * longer);
+  const int canvas = options.canvas == 0 ? std::max(longer, least) : options.canvas;
+  if (canvas == longer) return {width, height, finest};
+  const double scale = static_cast<double>(canvas) / longer;
   const auto side = [&](int n) { return std::max(1, static_cast<int>(std::lround(n * scale))); };
   return {side(width), side(height), finest};
 }
@@ -44,7 +53,7 @@ Pyramid pyramid_of(const Picture& picture, const AskOptions& options) {
   const Geometry g = geometry_of(picture.width(), picture.height(), options);
   const bool closer = options.passes.passes > 1 && options.passes.enlarge;
   const int finest = closer ? kFinestEver : g.finest;
-  if (options.canvas == 0) return Pyramid(picture, finest);
+  if (g.width == picture.width() && g.height == picture.height()) return Pyramid(picture, finest);
   return Pyramid(resize(picture, g.width, g.height), finest);
 }
 
@@ -78,7 +87,7 @@ struct Asker::State {
   };
   struct KnownPicture {
     uint64_t hash;
-    int canvas;
+    int canvas, least_side;
     int finest;
     std::shared_ptr<const SeenPicture> seen;
   };
@@ -102,6 +111,8 @@ const std::shared_ptr<const Bundle>& Asker::bundle() const { return state_->bund
 const std::shared_ptr<const Model>& Asker::model() const { return state_->model; }
 
 AskOptions Asker::fitted(AskOptions options) const {
+  const Model* model = state_->model.get();
+  if (model && model->capabilities().takes != TokenKind::patches) options.least_side = 0;
   if (!state_->bundle) return options;
   if (!options.allocate.experts) options.allocate.experts = state_->bundle->experts;
   if (!options.look.balance.learned) options.look.balance.learned = state_->bundle->balancer;
@@ -124,7 +135,8 @@ std::shared_ptr<const Looker> Asker::looker(const AskOptions& given) const {
 }
 
 std::shared_ptr<const SeenPicture> Asker::see(const Picture& picture,
-                                              const AskOptions& options) const {
+                                              const AskOptions& given) const {
+  const AskOptions options = fitted(given);
   const auto looker = this->looker(options);
   const bool closer = options.passes.passes > 1 && options.passes.enlarge;
   const int finest = options.enlarge || closer ? kFinestEver : 0;
@@ -132,7 +144,8 @@ std::shared_ptr<const SeenPicture> Asker::see(const Picture& picture,
     const std::scoped_lock lock(state_->mutex);
     auto& known = state_->pictures;
     const auto found = std::find_if(known.begin(), known.end(), [&](const auto& one) {
-      return one.hash == picture.hash && one.canvas == options.canvas && one.finest == finest &&
+      return one.hash == picture.hash && one.canvas == options.canvas &&
+             one.least_side == options.least_side && one.finest == finest &&
              one.seen->looker == looker;
     });
     if (found != known.end()) {
@@ -144,7 +157,7 @@ std::shared_ptr<const SeenPicture> Asker::see(const Picture& picture,
   const Geometry& g = seen->pyramid->geometry();
   if (static_cast<int64_t>(g.width) * g.height > kLargestKept) return seen;
   const std::scoped_lock lock(state_->mutex);
-  state_->pictures.push_front({picture.hash, options.canvas, finest, seen});
+  state_->pictures.push_front({picture.hash, options.canvas, options.least_side, finest, seen});
   if (state_->pictures.size() > kPictures) state_->pictures.pop_back();
   return seen;
 }

@@ -98,7 +98,10 @@ const std::pair<const char*, Policy> kPolicies[] = {
       }}},
     {"native",
      {"every patch at native detail, whatever the budget",
-      [](AskOptions& o) { blind(o, "native"); }}},
+      [](AskOptions& o) {
+        blind(o, "native");
+        o.least_side = 0;
+      }}},
     {"resize",
      {"the whole picture shrunk to the budget", [](AskOptions& o) { blind(o, "resize"); }}},
     {"fixed-16x",

@@ -51,6 +51,7 @@ struct Tables {
   WordSet yes_or_no = file.set("yes or no"), comparing = file.set("comparing");
   WordSet counting = file.set("counting"), superlative = file.set("superlative");
   WordSet joint = file.set("joint"), describing = file.set("describing");
+  WordSet computing = file.set("computing");
 };
 
 const Tables& tables() { return read_once<Tables>(); }
@@ -222,6 +223,7 @@ Query parse_query(std::string_view text) {
   }
   const int points = complexity_points(query.words, query.text);
   query.complexity = static_cast<Complexity>(std::min(points, 2));
+  query.computes = has_any(query.words, tables().computing);
   query.specificity = specificity_of(query);
   return query;
 }

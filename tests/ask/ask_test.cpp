@@ -109,6 +109,30 @@ TEST(Ask, APictureIsSeenOnce) {
   EXPECT_GT(first->bytes(), 200 * 100 * 3);
 }
 
+// Tokens of small pictures are cut from an enlarged one, for models that take patches.
+TEST(Ask, SmallPicturesAreEnlarged) {
+  const auto side = [](int width, int height, const AskOptions& options) {
+    return geometry_of(width, height, options).width;
+  };
+  EXPECT_EQ(side(420, 300, {}), 1024);
+  EXPECT_EQ(side(300, 420, {}), 731);
+  EXPECT_EQ(side(100, 80, {}), 400);  // four times at most
+  EXPECT_EQ(side(1024, 80, {}), 1024);
+  EXPECT_EQ(side(1600, 1200, {}), 1600);
+  AskOptions native;
+  native.least_side = 0;
+  EXPECT_EQ(side(420, 300, native), 420);
+  EXPECT_EQ(side(420, 300, policy("native")), 420);
+  AskOptions canvas;
+  canvas.canvas = 512;
+  EXPECT_EQ(side(420, 300, canvas), 512);
+  EXPECT_EQ(asker().fitted({}).least_side, 1024);
+  const Answer answer = asker().ask(noise(420, 300), "what is it?");
+  EXPECT_EQ(answer.from().answer().allocation.geometry.width, 1024);
+  EXPECT_EQ(answer.native_tokens, 27 * 19);  // of the picture as it came
+  if (const auto& box = answer.box()) EXPECT_LE(box->x1, 420);
+}
+
 TEST(Ask, BadQuestionsAndOptionsAreRefused) {
   EXPECT_THROW(asker().ask(noise(32, 32), ""), Error);
   EXPECT_THROW(asker().ask(std::vector<Picture>{}, "what?"), Error);
@@ -117,6 +141,9 @@ TEST(Ask, BadQuestionsAndOptionsAreRefused) {
   EXPECT_THROW(asker().ask(noise(32, 32), "what?", options), Error);
   options = {};
   options.canvas = 5;
+  EXPECT_THROW(asker().ask(noise(32, 32), "what?", options), Error);
+  options = {};
+  options.least_side = -3;
   EXPECT_THROW(asker().ask(noise(32, 32), "what?", options), Error);
   options = {};
   options.budget = "many";

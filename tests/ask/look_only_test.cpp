@@ -153,6 +153,7 @@ TEST(LookOnly, TheMapMovesWithTheQuestion) {
 TEST(LookOnly, LeavesReferToNativePixelsOrToTheCanvas) {
   const Picture picture = picture_of(busy(4, 300, 500));
   AskOptions options = lexical();
+  options.least_side = 0;
   const Looked native = look(picture, "the red thing", options);
   EXPECT_EQ(native.allocation().geometry.width, 500);
   options.canvas = 1024;

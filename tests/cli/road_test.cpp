@@ -136,9 +136,8 @@ TEST(OneRoad, EvalIsAsk) {
   const Questions folder("receipt.jpg", kQuestion);
   for (const Case& one : cases()) {
     SCOPED_TRACE(one.flags);
-    const std::string canvas = one.options.canvas == 0 ? " --canvas 0" : "";
     const Outcome o = run_arrcoc("eval --data " + folder.path() + " --predictions " +
-                                 folder / "said.jsonl" + " --details " + one.flags + canvas +
+                                 folder / "said.jsonl" + " --details " + one.flags +
                                  (one.options.policy == "realized" ? " --policy realized" : ""));
     ASSERT_EQ(o.code, 0) << o.err;
     expect_same(of_library({"receipt.jpg"}, kQuestion, one.options),
@@ -149,10 +148,9 @@ TEST(OneRoad, EvalIsAsk) {
 // bench keeps all passes within the budget: a single look is that much smaller.
 TEST(OneRoad, BenchIsAsk) {
   const Questions folder("receipt.jpg", kQuestion);
-  const Outcome o =
-      run_arrcoc("bench --data " + folder.path() +
-                 " --policies realized,passes,lexical --budgets auto,160" + " --canvas 0 --out " +
-                 folder / "report" + " --predictions " + folder / "said.jsonl" + " --details");
+  const Outcome o = run_arrcoc(
+      "bench --data " + folder.path() + " --policies realized,passes,lexical --budgets auto,160" +
+      " --out " + folder / "report" + " --predictions " + folder / "said.jsonl" + " --details");
   ASSERT_EQ(o.code, 0) << o.err;
   for (const char* budget : {"auto", "160"})
     for (const char* policy : {"realized", "lexical"})

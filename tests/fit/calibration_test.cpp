@@ -17,7 +17,7 @@ std::vector<Trial> trials() {
     t.expected = hard ? 0.55 : 0.05;
     for (const int budget : kFitBudgets) {
       t.right.push_back(i % 2 == 0 && budget >= (hard ? 256 : 64));
-      t.likelihood.push_back(0.95);
+      t.signs.push_back(signs_of("what is it?", "it", {0.95F}));
     }
     out.push_back(t);
   }
@@ -25,7 +25,7 @@ std::vector<Trial> trials() {
 }
 
 TEST(CalibrationFit, GivesHardQuestionsTheTokensThatTheyNeedWithinTheTargets) {
-  const CalibrationFit found = fit_calibration(trials(), 7);
+  const CalibrationFit found = fit_calibration(trials(), {}, 7);
   EXPECT_TRUE(found.met);
   EXPECT_LE(found.mean_tokens, Targets{}.mean_tokens);
   EXPECT_LE(found.simple, Targets{}.simple_share * found.complex);
@@ -35,11 +35,55 @@ TEST(CalibrationFit, GivesHardQuestionsTheTokensThatTheyNeedWithinTheTargets) {
 }
 
 TEST(CalibrationFit, MakesConfidenceMeanHowOftenItIsRight) {
-  const CalibrationFit found = fit_calibration(trials(), 7);
-  EXPECT_NEAR(calibrated(found.calibration, 0.95), 0.5, 0.1);
-  EXPECT_LT(found.error_after, 0.1);
-  EXPECT_GT(found.error_before, 0.3);
-  EXPECT_THROW(fit_calibration({}, 7), Error);
+  const CalibrationFit found = fit_calibration(trials(), {}, 7);
+  EXPECT_NEAR(calibrated(found.calibration, signs_of("what is it?", "it", {0.95F})), 0.5, 0.1);
+  ASSERT_EQ(found.confidence.size(), 1U);
+  EXPECT_LT(found.confidence[0].error_after, 0.1);
+  EXPECT_GT(found.confidence[0].error_before, 0.3);
+  EXPECT_THROW(fit_calibration({}, {}, 7), Error);
+}
+
+// Folders count as much as all scenes, however small: here their likely answers are all wrong.
+TEST(CalibrationFit, RealQuestionsPullConfidenceAndTheThreshold) {
+  Trials sure = trials();
+  for (Trial& t : sure) t.right.assign(std::size(kFitBudgets), true);
+  RealTrials real{"pages", {}};
+  for (int i = 0; i < 10; ++i) {
+    Trial t;
+    t.query = parse_query("what is the sum?");
+    t.signs.assign(std::size(kRealBudgets), signs_of("what is the sum?", "12", {0.95F}));
+    t.right.assign(std::size(kRealBudgets), false);
+    real.trials.push_back(t);
+  }
+  const CalibrationFit alone = fit_calibration(sure, {}, 7),
+                       both = fit_calibration(sure, {real}, 7);
+  const AnswerSigns computed = signs_of("what is the sum?", "12", {0.95F});
+  const AnswerSigns plain = signs_of("what is it?", "it", {0.95F});
+  EXPECT_GT(calibrated(alone.calibration, computed), 0.9);
+  EXPECT_LT(calibrated(both.calibration, computed), 0.1);
+  EXPECT_GT(calibrated(both.calibration, plain), 0.9);
+  ASSERT_EQ(both.confidence.size(), 2U);
+  EXPECT_EQ(both.confidence[1].name, "pages");
+  EXPECT_EQ(both.confidence[1].questions, 20);
+  EXPECT_EQ(both.confidence[1].sure, 0);
+  EXPECT_EQ(both.confidence[0].right_when_sure, 1);
+  EXPECT_EQ(both.calibration.scale, alone.calibration.scale);  // budgets come from scenes
+}
+
+TEST(AnswerSigns, TellWhatQuestionAndAnswerSay) {
+  const AnswerSigns s = signs_of("Who is the president?", "President", {0.5F, 0.8F});
+  EXPECT_NEAR(s.likelihood, 0.4, 1e-6);
+  EXPECT_NEAR(s.least, 0.5, 1e-6);
+  EXPECT_EQ(s.repeats, 1);
+  EXPECT_EQ(s.computes, 0);
+  EXPECT_EQ(s.misfit, 0);
+  EXPECT_EQ(signs_of("Who is the president?", "resident", {0.5F}).repeats, 0);
+  EXPECT_EQ(signs_of("What is the average of both bars?", "12", {0.5F}).computes, 1);
+  EXPECT_EQ(signs_of("What is the date?", "John Smith", {0.5F}).misfit, 1);
+  EXPECT_EQ(signs_of("What is the date?", "3 May", {0.5F}).misfit, 0);
+  EXPECT_EQ(signs_of("Who signed?", "12", {0.5F}).misfit, 1);
+  EXPECT_EQ(signs_of("Who signed?", "Ζωή", {0.5F}).misfit, 0);
+  EXPECT_EQ(signs_of("What is the date?", "none", {0.5F}).misfit, 0);
 }
 
 }  // namespace

@@ -4,12 +4,68 @@
 
 #include "arrcoc/bundle.h"
 #include "base/json.h"
+#include "base/text.h"
 
 namespace arrcoc {
 
-double calibrated(const Calibration& c, double likelihood) {
-  const double p = std::clamp(likelihood, 1e-9, 1 - 1e-9);
-  return 1 / (1 + std::exp(-(c.slope * std::log(p / (1 - p)) + c.offset)));
+namespace {
+
+double logit(double p) {
+  p = std::clamp(p, 1e-9, 1 - 1e-9);
+  return std::log(p / (1 - p));
+}
+
+// Whether that text can be what is asked for, as far as digits tell.
+bool misfits(AnswerKind kind, const std::string& answer) {
+  if (answer.empty() || answer == "none") return false;
+  const auto any = [&](const auto& is) { return std::any_of(answer.begin(), answer.end(), is); };
+  const bool digit = any([](unsigned char c) { return text::is_digit(c); });
+  const bool letter = any([](unsigned char c) { return c >= 0x80 || text::is_letter(c); });
+  switch (kind) {
+    case AnswerKind::money:
+    case AnswerKind::date:
+    case AnswerKind::time:
+    case AnswerKind::number:
+    case AnswerKind::percent:
+    case AnswerKind::phone:
+      return !digit;
+    case AnswerKind::name:
+    case AnswerKind::place:
+    case AnswerKind::colour:
+      return !letter;
+    case AnswerKind::any:
+    case AnswerKind::text:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+AnswerSigns signs_of(const std::string& question, const std::string& answer,
+                     const std::vector<float>& probabilities) {
+  const Query query = parse_query(question);
+  AnswerSigns out;
+  out.likelihood = out.least = 1;
+  for (const float p : probabilities) {
+    out.likelihood *= p;
+    out.least = std::min(out.least, static_cast<double>(p));
+  }
+  out.length = std::log(std::max<double>(1, static_cast<double>(probabilities.size())));
+  const std::vector<std::string> said = text::split_words(answer);
+  const auto& asked = query.words;
+  const auto found = std::search(asked.begin(), asked.end(), said.begin(), said.end());
+  out.repeats = !said.empty() && found != asked.end() ? 1 : 0;
+  out.computes = query.computes ? 1 : 0;
+  out.misfit = misfits(query.answer, answer) ? 1 : 0;
+  return out;
+}
+
+double calibrated(const Calibration& c, const AnswerSigns& signs) {
+  const double z = c.offset + c.slope * logit(signs.likelihood) + c.least * logit(signs.least) +
+                   c.length * signs.length + c.repeats * signs.repeats +
+                   c.computes * signs.computes + c.misfit * signs.misfit;
+  return 1 / (1 + std::exp(-z));
 }
 
 double calibrated_need(const Calibration& c, double e, const Query& query) {
@@ -20,8 +76,13 @@ double calibrated_need(const Calibration& c, double e, const Query& query) {
 Calibration calibration_from_json(const std::string& text) {
   Calibration out;
   JsonFields fields = JsonFields::parse("calibration", text);
-  fields.number("slope", out.slope, 0, 100)
+  fields.number("slope", out.slope, -100, 100)
       .number("offset", out.offset, -100, 100)
+      .number("least", out.least, -100, 100)
+      .number("length", out.length, -100, 100)
+      .number("repeats", out.repeats, -100, 100)
+      .number("computes", out.computes, -100, 100)
+      .number("misfit", out.misfit, -100, 100)
       .number("threshold", out.threshold, 0, 1)
       .number("scale", out.scale, 0, 100)
       .number("power", out.power, 0.05, 20)
@@ -33,9 +94,11 @@ Calibration calibration_from_json(const std::string& text) {
 }
 
 std::string to_json(const Calibration& c) {
-  const ordered_json out = {{"slope", c.slope},    {"offset", c.offset}, {"threshold", c.threshold},
-                            {"scale", c.scale},    {"power", c.power},   {"complex", c.complex},
-                            {"weights", c.weights}};
+  const ordered_json out = {
+      {"slope", c.slope},   {"offset", c.offset},       {"least", c.least},
+      {"length", c.length}, {"repeats", c.repeats},     {"computes", c.computes},
+      {"misfit", c.misfit}, {"threshold", c.threshold}, {"scale", c.scale},
+      {"power", c.power},   {"complex", c.complex},     {"weights", c.weights}};
   return out.dump();
 }
 

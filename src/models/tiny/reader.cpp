@@ -83,7 +83,9 @@ class Reader : public Model {
     Reply out;
     out.text = std::move(answer.text);
     out.likelihood = answer.confidence;
-    out.confidence = calibrated(calibration_, out.likelihood);
+    if (!answer.probabilities.empty())
+      out.confidence =
+          calibrated(calibration_, signs_of(reading.question, out.text, answer.probabilities));
     out.calibrated = true;
     out.completion_tokens = static_cast<int64_t>(answer.probabilities.size());
     out.probabilities = std::move(answer.probabilities);
