@@ -19,7 +19,7 @@ struct Trial {
 using Trials = std::vector<Trial>;
 
 struct Targets {
-  double mean_tokens = 172;    // at most; the bar is 180
+  double mean_tokens = 143;    // at most; suites ask for a little more, and their bar is 150
   double simple_share = 0.45;  // of the complex questions' mean, at most; the bar is a half
   double sure = 0.88;          // share of answers above the threshold that are right, at least
 };

@@ -102,6 +102,12 @@ Look Road::look_at(const One& one, const History& history) {
   }
 }
 
+// Of the picture as it came, or on the canvas that was asked for.
+int64_t Road::native_tokens(const One& one) const {
+  const Geometry came{one.out.width, one.out.height, 0};
+  return (options_.canvas > 0 ? one.seen->pyramid->geometry() : came).native_tokens();
+}
+
 void Road::look() {
   looked_ = true;
   for (size_t i = 0; i < pictures_.size(); ++i) {
@@ -111,7 +117,7 @@ void Road::look() {
     one.out.height = one.seen->picture.height();
     one.out.native_tokens = model_ && takes_.takes != TokenKind::patches
                                 ? model_->view_tokens(one.out.width, one.out.height)
-                                : one.seen->pyramid->geometry().native_tokens();
+                                : native_tokens(one);
     one.out.look = looks_.empty() ? look_at(one, one.history) : std::move(looks_[i]);
     one.relevance = one.out.look.relevance;  // the question's own, for every pass
     if (!options_.gaze.empty()) one.out.look.relevance.map = first_map(one);

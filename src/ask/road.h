@@ -44,6 +44,7 @@ class Road {
     Pass open;  // that is being read
   };
 
+  int64_t native_tokens(const One& one) const;
   Look look_at(const One& one, const History& history);
   void point_out_differences();
   int affordable() const;

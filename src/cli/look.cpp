@@ -41,12 +41,12 @@ void print_levels(const Allocation& a) {
 void print(const Picture& picture, const Answer& answer) {
   const PictureAnswer& seen = answer.from();
   const Allocation& a = seen.answer().allocation;
-  const auto native = static_cast<double>(a.geometry.native_tokens());
+  const auto native = static_cast<double>(answer.native_tokens);
   const Weights& w = seen.look.relevance.weights;
   std::cout << picture.source << "  " << picture.width() << "x" << picture.height() << "\n"
             << "question   " << answer.query.text << "\n"
             << "policy     " << answer.policy << "\n"
-            << "tokens     " << a.tokens() << " of " << a.geometry.native_tokens() << " native ("
+            << "tokens     " << a.tokens() << " of " << answer.native_tokens << " native ("
             << fixed(100.0 * a.tokens() / native, 1) << " %), budget " << a.budget.tokens
             << (a.budget.why.empty() ? "" : ": " + a.budget.why) << "\n"
             << "weights    information " << fixed(w.information, 2) << ", salience "

@@ -38,6 +38,7 @@ AskOptions wandering(const std::string& budget, int passes = 4) {
   out.passes.first = 0.7;
   out.passes.wander = true;
   out.passes.doubt = 0;
+  out.least_side = 0;
   return out;
 }
 
