@@ -95,7 +95,7 @@ double expected_error(const std::vector<Point>& points, const Calibration& c) {
     records[i].right = points[i].right;
     records[i].confidence = calibrated(c, points[i].likelihood);
   }
-  return measuring::calibration_error(measuring::all_of(records));
+  return measuring::reliability(measuring::all_of(records)).error;
 }
 
 // Platt's scaling by Newton's method on the logistic loss, with a weak pull towards the identity.
