@@ -123,6 +123,11 @@ void Sheet::outline(const cv::Rect& r, const cv::Vec3b& colour, double opacity) 
   for (int y = r.y + 1; y < r.br().y; ++y) mix(picture_.at<cv::Vec3b>(y, r.x), colour, opacity);
 }
 
+void Sheet::mark(const std::vector<Mark>& marks) {
+  for (const Mark& m : marks)
+    cv::rectangle(picture_, place(m.box), cv::Scalar(m.colour[0], m.colour[1], m.colour[2]), 2);
+}
+
 cv::Rect Sheet::legend_row(int from, int height) const {
   return {kMargin, picture_.rows + from, sheet_.cols - 2 * kMargin, height};
 }
