@@ -124,8 +124,11 @@ void Sheet::outline(const cv::Rect& r, const cv::Vec3b& colour, double opacity) 
 }
 
 void Sheet::mark(const std::vector<Mark>& marks) {
-  for (const Mark& m : marks)
-    cv::rectangle(picture_, place(m.box), cv::Scalar(m.colour[0], m.colour[1], m.colour[2]), 2);
+  for (const Mark& m : marks) {
+    const cv::Rect r = place(m.box);  // around it: what stands in it stays to be seen
+    cv::rectangle(picture_, r.tl() - cv::Point(2, 2), r.br() + cv::Point(1, 1),
+                  cv::Scalar(m.colour[0], m.colour[1], m.colour[2]));
+  }
 }
 
 cv::Rect Sheet::legend_row(int from, int height) const {

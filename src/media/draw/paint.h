@@ -58,7 +58,7 @@ class Sheet {
   // One-pixel frame along the left and top of a rectangle, mixed into what is there.
   void outline(const cv::Rect& rectangle, const cv::Vec3b& colour, double opacity);
 
-  // Two pixels wide, in source pixels.
+  // A line around each, in source pixels.
   void mark(const std::vector<Mark>& marks);
 
   // Only one of these; without a legend in the options they do nothing.
