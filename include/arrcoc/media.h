@@ -1,6 +1,7 @@
 // Pictures and films from and to files and memory, and pictures for people (arrcoc_media: OpenCV).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -44,11 +45,17 @@ std::vector<uint8_t> encode_png(const at::Tensor& rgb);
 void write_file(const std::string& path, const std::vector<uint8_t>& bytes);
 void write_png(const std::string& path, const at::Tensor& rgb);
 
+// A rectangle to be outlined.
+struct Mark {
+  Box box;  // pixels of the picture that is drawn
+  std::array<uint8_t, 3> colour{};
+};
 // Pictures for people, [3,h,w] uint8, longer side at most `longest`.
 struct DrawOptions {
   int longest = 1024;
   bool legend = true;
-  bool quadtree = true;  // draw the leaves' outlines on the homunculus
+  bool quadtree = true;     // draw the leaves' outlines on the homunculus
+  std::vector<Mark> marks;  // over the relevance map and what is seen
 };
 // Heat map of tokens per area over the picture, with a legend in tokens.
 at::Tensor draw_homunculus(const Picture& picture, const Allocation& allocation,

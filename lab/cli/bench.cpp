@@ -83,14 +83,23 @@ std::vector<BenchSource> sources_of(const BenchArgs& args) {
   return out;
 }
 
+// Lines with and without details are no lines of one file.
+std::string journal_of(const BenchArgs& args) {
+  return (fs::path(args.out) /
+          (args.predictions->details() ? "predictions_details.jsonl" : "predictions.jsonl"))
+      .string();
+}
+
 class Run {
  public:
   Run(const BenchArgs& args, BenchReport& report)
       : args_(args),
         report_(report),
-        predictions_(*args.predictions),
         ledger_((fs::path(args.out) / "records.jsonl").string(), report.cells),
-        gallery_(fs::path(args.out) / "failures") {}
+        predictions_(*args.predictions, journal_of(args),
+                     [this](const std::string& row, const std::string& suite, int group) {
+                       return ledger_.has(row, suite, group);
+                     }) {}
 
   void over(const BenchSource& source) {
     // In units of about 0.1 s on one core, so that the time left is a fair guess.
@@ -108,15 +117,15 @@ class Run {
         if (cell.limit > 0 && done >= cell.limit) continue;
         done += static_cast<int>(group->cases.size());
         const size_t worth = cell.weight() * group->cases.size();
-        if (ledger_.has(cell, *group)) {
+        const bool measured = ledger_.has(cell.row(), group->suite, group->number);
+        if (measured && predictions_.has(cell.row(), *group)) {
           progress.skip(worth);
           continue;
         }
-        measure(*group, i);
+        measure(*group, i, measured);
         progress.step(worth);
       }
     }
-    report_.failures = gallery_.all();
   }
   void keep() { predictions_.keep(); }
 
@@ -130,7 +139,8 @@ class Run {
         askers().of(cell.options).see(group.picture, cell.options);
   }
 
-  void measure(const Group& group, size_t number) {
+  // again: only for what is predicted; its records are there.
+  void measure(const Group& group, size_t number, bool again) {
     BenchCell& cell = report_.cells[number];
     const Asker& asker = askers().of(cell.options);
     Group fresh = group;
@@ -141,25 +151,36 @@ class Run {
       fresh.picture.hash ^= 0x9E3779B97F4A7C15ULL * (number + 1);
     measuring::reset_peak();
     const measuring::FlopCounter counter;
-    const std::vector<Record> records = measuring::measure(
-        asker, fresh, cell.options, predictions_.of(cell.policy + "@" + cell.budget));
+    const std::vector<Record> records =
+        measuring::measure(asker, fresh, cell.options, predictions_.of(cell.row()));
     const double gflop = counter.flops() * 1e-9 / static_cast<double>(records.size());
     const double peak = measuring::peak_megabytes();
     if (const int most = cell.most_tokens(); most > 0)
       measuring::check_budget(cell.policy, most, records);
-    // The gallery first: a question whose line is written is not asked again.
-    if (&cell == middle_cell(report_, "realized")) gallery_.see(asker, group, cell, records);
-    ledger_.add(cell, records, gflop, peak);
+    if (!again) ledger_.add(cell, records, gflop, peak);
   }
 
   const BenchArgs& args_;
   BenchReport& report_;
-  Predictions predictions_;
   BenchLedger ledger_;
-  BenchGallery gallery_;
+  Predictions predictions_;
   std::map<std::pair<std::string, size_t>, int> asked_;
   bool known_ = false;  // the picture at hand was read already
 };
+
+// What is made of the records for people: the gallery is drawn anew, so a run that went on, or one
+// that was over, has the same.
+void show(const BenchArgs& args, BenchReport& report) {
+  const BenchCell& shown = shown_cell(report);
+  if (!args.before.empty()) report.change = bench_change(earlier_cell(args.before, shown), shown);
+  if (args.gallery > 0) {
+    std::vector<measuring::GroupSource> sources;
+    for (BenchSource& source : sources_of(args)) sources.push_back(std::move(source.groups));
+    report.failures = bench_gallery(shown, sources, args.gallery);
+  }
+  if (!args.reliability.empty())
+    write_reliability(args.reliability, reliability_json(shown.records, args.data));
+}
 
 void write_report(const BenchArgs& args, const BenchReport& report) {
   const fs::path out = args.out;
@@ -199,6 +220,8 @@ void bench_report(BenchArgs args, const OptionFlags& flags) {
                     {"threads", at::get_num_threads()},
                     {"libtorch", TORCH_VERSION}};
   const std::vector<BenchSource> sources = sources_of(args);
+  if (!args.before.empty()) earlier_cell(args.before, shown_cell(report));  // before long work
+  if (!args.reliability.empty()) require_writable(args.reliability);
   claim(args.out, report.settings);
   if (!args.note.empty()) std::cerr << "bench: " << args.note << "\n";
   {
@@ -206,6 +229,7 @@ void bench_report(BenchArgs args, const OptionFlags& flags) {
     for (const BenchSource& source : sources) run.over(source);
     run.keep();
   }
+  show(args, report);
   if (args.growth) report.growth = growth_of(args);
   write_report(args, report);
 }
@@ -260,6 +284,14 @@ void add_bench(CLI::App& app) {
                   "growth: the largest picture that native gets")
       ->check(at_least_zero())
       ->capture_default_str();
+  sub->add_option("--gallery", args->gallery,
+                  "wrong answers of each cause shown in the report, most confident first")
+      ->check(at_least_zero())
+      ->capture_default_str();
+  sub->add_option("--before", args->before,
+                  "--out of an earlier bench: counts of causes before and after, what was gained "
+                  "and lost");
+  sub->add_option("--reliability", args->reliability, kReliabilityHelp);
   sub->add_flag("--quick", args->quick, "a few questions: does it all work?");
   sub->add_flag("--remember", args->remember,
                 "read each picture once for all policies: quicker, times are of known pictures");

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "lab/cli/eval.h"
+#include "lab/cli/reliability.h"
 
 namespace arrcoc::cli {
 
@@ -18,6 +19,9 @@ struct BenchArgs {
   std::string out;
   int limit = 0, native_limit = 10, large_limit = 0;
   double native_megapixels = 1;
+  int gallery = 4;          // wrong answers of each cause that are shown
+  std::string before;       // folder of an earlier run; "": none
+  std::string reliability;  // PNG; "": none
   bool remember = false;
   std::string note;  // what was left out, and why
   std::shared_ptr<PredictionFlags> predictions;
@@ -35,6 +39,7 @@ struct BenchCell {
   std::vector<measuring::Record> records;
   std::vector<double> gflops;  // of each record
   double peak_mb = 0;
+  std::string row() const { return policy + "@" + budget; }
   bool own_budget() const { return budget == "own"; }
   int most_tokens() const;  // that the budget allows; 0 when it sets none
   size_t weight() const;    // what a question costs, roughly: 1 is a small budget
@@ -44,11 +49,13 @@ struct BenchCell {
 // queries that are missing or belong to other weights are left out, and args.note says so.
 std::vector<BenchCell> bench_cells(BenchArgs& args, const OptionFlags& flags, const Bundle& bundle);
 
+// A wrong answer as people see it.
 struct BenchFailure {
-  std::string name;  // of its files
-  std::string question, wanted, answer;
-  std::vector<uint8_t> png;
-  double confidence = 0;
+  measuring::Record record;           // with its cause
+  std::vector<std::string> accepted;  // all right answers
+  // PNG. The relevance map over the picture, and the tokens at their level of detail around the
+  // places; green: where the answer stands, red: where it was read.
+  std::vector<uint8_t> map, seen;
 };
 
 struct BenchReport {
@@ -57,6 +64,7 @@ struct BenchReport {
   double parameters = 0;
   std::vector<BenchCell> cells;
   std::vector<BenchFailure> failures;
+  ordered_json change;  // since --before; null without
 };
 
 // The lines of OUT/records.jsonl: those of an earlier run, and what comes after them. The questions
@@ -64,12 +72,12 @@ struct BenchReport {
 class BenchLedger {
  public:
   BenchLedger(const std::string& path, std::vector<BenchCell>& cells);
-  bool has(const BenchCell& cell, const measuring::Group& group) const;
+  bool has(const std::string& row, const std::string& suite, int group) const;
   void add(BenchCell& cell, const std::vector<measuring::Record>& records, double gflop,
            double peak);
 
  private:
-  using Key = std::tuple<std::string, std::string, std::string, int>;
+  using Key = std::tuple<std::string, std::string, int>;  // row, suite, group
   void take(const std::vector<json>& lines);
 
   std::vector<BenchCell>& cells_;
@@ -77,18 +85,29 @@ class BenchLedger {
   std::ofstream out_;
 };
 
-// The most confident wrong answers, with their heat maps, in a folder.
-class BenchGallery {
- public:
-  explicit BenchGallery(std::filesystem::path folder);
-  void see(const Asker& asker, const measuring::Group& group, const BenchCell& cell,
-           const std::vector<measuring::Record>& records);
-  const std::vector<BenchFailure>& all() const { return kept_; }  // most confident first
+// The cell of FOLDER/records.jsonl with the policy and budget of `like`, and nothing else of the
+// folder. Error{not_found} when there is none.
+BenchCell earlier_cell(const std::string& folder, const BenchCell& like);
 
- private:
-  std::filesystem::path folder_;
-  std::vector<BenchFailure> kept_;
-};
+// A question of a cell: suite, picture, and its place among the picture's questions.
+using Place = std::tuple<std::string, int, int>;
+std::map<Place, const measuring::Record*> places(const BenchCell& cell);
+
+// The cell whose wrong answers are shown and whose confidence is drawn: realized's middle one, or
+// that of the first policy.
+const BenchCell& shown_cell(const BenchReport& report);
+// The `each` most confident wrong answers of every cause, by cause. sources: those of the run, from
+// their beginning.
+std::vector<BenchFailure> bench_gallery(const BenchCell& cell,
+                                        const std::vector<measuring::GroupSource>& sources,
+                                        int each);
+// Wrong answers by cause, in all and by suite.
+ordered_json bench_causes(const BenchCell& cell);
+// Counts per cause of both runs on the questions that both were asked, and which were gained and
+// lost. Error{bad_argument} when there is none.
+ordered_json bench_change(const BenchCell& before, const BenchCell& after);
+// "causes" and "change" of bench_json.
+std::string causes_markdown(const ordered_json& report);
 
 // The cell of a policy that stands for all its budgets: the middle one. None when it did not run.
 const BenchCell* middle_cell(const BenchReport& report, const std::string& policy);

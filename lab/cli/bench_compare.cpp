@@ -11,16 +11,6 @@ namespace {
 using measuring::Difference;
 using measuring::Record;
 
-// A question of a cell: suite, picture, and its place among the picture's questions.
-using Place = std::tuple<std::string, int, int>;
-
-std::map<Place, const Record*> places(const BenchCell& cell) {
-  std::map<std::pair<std::string, int>, int> seen;
-  std::map<Place, const Record*> out;
-  for (const Record& r : cell.records) out[{r.suite, r.group, seen[{r.suite, r.group}]++}] = &r;
-  return out;
-}
-
 ordered_json to_json(const measuring::Interval& i) {
   return {rounded(100 * i.mean), rounded(100 * i.low), rounded(100 * i.high)};
 }
@@ -31,6 +21,19 @@ std::string points(const measuring::Interval& i) {
 }
 
 }  // namespace
+
+std::map<Place, const Record*> places(const BenchCell& cell) {
+  std::map<std::pair<std::string, int>, int> seen;
+  std::map<Place, const Record*> out;
+  for (const Record& r : cell.records) out[{r.suite, r.group, seen[{r.suite, r.group}]++}] = &r;
+  return out;
+}
+
+const BenchCell& shown_cell(const BenchReport& report) {
+  const BenchCell* mine = middle_cell(report, "realized");
+  if (!mine) mine = middle_cell(report, report.cells.front().policy);
+  return mine ? *mine : report.cells.front();
+}
 
 measuring::Summary summary_of(const BenchCell& cell) {
   return summarise(measuring::all_of(cell.records));

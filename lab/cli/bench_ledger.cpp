@@ -40,6 +40,7 @@ ordered_json to_line(const BenchCell& cell, const Record& r, size_t of, double g
   ordered_json out = {{"policy", cell.policy}, {"budget", cell.budget}};
   out["of"] = of;  // lines of this group, policy and budget
   visit_line(r, [&](const char* key, const auto& field) { out[key] = field; });
+  if (r.cause) out["cause"] = to_string(*r.cause);
   out["complexity"] = r.complexity ? to_string(*r.complexity) : "";
   out["gflop"] = gflop;
   out["peak_mb"] = peak;
@@ -55,33 +56,46 @@ Record from_line(const json& j) {
   for (const Complexity c : {Complexity::simple, Complexity::medium, Complexity::complex})
     if (j.at("complexity") == to_string(c)) r.complexity = c;
   if (j.contains("density")) j.at("density").get_to(r.density);
+  if (j.contains("cause"))
+    r.cause = parse_enum<measuring::Cause>(j["cause"]);
+  else if (r.answered && !r.right)  // a line from before causes were kept
+    r.cause = cause_of(r);
   return r;
+}
+
+// Calls take(lines, text) for the lines of one group, policy and budget after the other, up to
+// where a kill cut off.
+template <class Take>
+void for_each_group(const std::string& path, const Take& take) {
+  std::ifstream in(path, std::ios::binary);
+  std::string text;
+  std::vector<json> lines;
+  for (std::string line; std::getline(in, line);) {
+    json j = json::parse(line, nullptr, false);
+    if (in.eof() || !j.is_object()) break;
+    lines.push_back(std::move(j));
+    text += line + "\n";
+    if (lines.size() < lines.front().at("of").get<size_t>()) continue;
+    take(lines, text);
+    lines.clear();
+    text.clear();
+  }
 }
 
 }  // namespace
 
 BenchLedger::BenchLedger(const std::string& path, std::vector<BenchCell>& cells) : cells_(cells) {
-  std::string kept, waiting;
-  std::vector<json> lines;
-  if (std::ifstream in(path, std::ios::binary); in) {
-    for (std::string line; std::getline(in, line);) {
-      json j = json::parse(line, nullptr, false);
-      if (in.eof() || !j.is_object()) break;  // cut off by a kill
-      lines.push_back(std::move(j));
-      waiting += line + "\n";
-      if (lines.size() < lines.front().at("of").get<size_t>()) continue;
-      take(lines);
-      kept += waiting;
-      lines.clear();
-      waiting.clear();
-    }
-  }
+  std::string kept;
+  for_each_group(path, [&](const std::vector<json>& lines, const std::string& text) {
+    take(lines);
+    kept += text;
+  });
   write_text(path, kept);
   out_.open(path, std::ios::binary | std::ios::app);
 }
 
-bool BenchLedger::has(const BenchCell& cell, const measuring::Group& group) const {
-  return done_.count({cell.policy, cell.budget, group.suite, group.number}) > 0;
+bool BenchLedger::has(const std::string& row, const std::string& suite, int group) const {
+  return done_.count({row, suite, group}) > 0;
 }
 
 void BenchLedger::add(BenchCell& cell, const std::vector<Record>& records, double gflop,
@@ -105,8 +119,28 @@ void BenchLedger::take(const std::vector<json>& lines) {
       cell.records.push_back(from_line(j));
       cell.gflops.push_back(j.at("gflop"));
       cell.peak_mb = std::max(cell.peak_mb, j.at("peak_mb").get<double>());
-      done_.insert({cell.policy, cell.budget, j.at("suite"), j.at("group")});
+      done_.insert({cell.row(), j.at("suite"), j.at("group")});
     }
+}
+
+BenchCell earlier_cell(const std::string& folder, const BenchCell& like) {
+  BenchCell out;
+  out.policy = like.policy;
+  out.budget = like.budget;
+  const std::string path = (std::filesystem::path(folder) / "records.jsonl").string();
+  try {
+    for_each_group(path, [&](const std::vector<json>& lines, const std::string&) {
+      for (const json& j : lines)
+        if (j.at("policy") == out.policy && j.at("budget") == out.budget)
+          out.records.push_back(from_line(j));
+    });
+  } catch (const json::exception& why) {
+    throw Error(ErrorCode::bad_json, path + ": " + why.what());
+  }
+  if (out.records.empty())
+    throw Error(ErrorCode::not_found, path + " holds no answer of " + out.policy + " at " +
+                                          out.budget + ": is it the --out of an earlier bench?");
+  return out;
 }
 
 }  // namespace arrcoc::cli

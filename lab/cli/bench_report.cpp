@@ -61,6 +61,24 @@ void cells_table(const ordered_json& json, std::ostringstream& out) {
   }
 }
 
+ordered_json failure_json(const BenchFailure& f) {
+  const Record& r = f.record;
+  ordered_json out = {{"cause", to_string(*r.cause)},
+                      {"suite", leaf_name(r.suite)},
+                      {"question", r.question},
+                      {"wanted", r.wanted},
+                      {"accepted", f.accepted},
+                      {"answer", r.answer},
+                      {"confidence", rounded(r.confidence)}};
+  if (r.boxes > 0) out["recall"] = rounded(r.lenient);
+  if (r.relaxed) out["within_5_percent"] = true;
+  return out;
+}
+
+std::vector<std::string> data_of(const BenchReport& report) {
+  return report.settings.value("data", std::vector<std::string>{});
+}
+
 void counts_table(const ordered_json& rows, std::ostringstream& out) {
   out << "\n## How many tokens\n\n| realized at | mean tokens | questions | exact match | points "
          "against "
@@ -112,11 +130,11 @@ ordered_json bench_json(const BenchReport& report) {
   if (auto patterns = bench_patterns(report); !patterns.empty())
     out["patterns"] = std::move(patterns);
   if (!report.growth.is_null()) out["growth"] = report.growth;
-  for (const BenchFailure& f : report.failures)
-    out["failures"].push_back({{"question", f.question},
-                               {"wanted", f.wanted},
-                               {"answer", f.answer},
-                               {"confidence", rounded(f.confidence)}});
+  const BenchCell& shown = shown_cell(report);
+  out["causes"] = bench_causes(shown);
+  if (!report.change.is_null()) out["change"] = report.change;
+  out["reliability"] = reliability_json(shown.records, data_of(report));
+  for (const BenchFailure& f : report.failures) out["failures"].push_back(failure_json(f));
   return out;
 }
 
@@ -132,6 +150,7 @@ std::string bench_markdown(const BenchReport& report, const ordered_json& json) 
       << " picture whose questions are read together. QC3: correlation of tokens per cell with the "
          "evidence. P2F: points per GFLOP. "
          "ECR: tokens saved x accuracy kept of native's.\n";
+  out << causes_markdown(json) << reliability_markdown(json["reliability"]);
   if (json.contains("counts")) counts_table(json["counts"], out);
   if (json.contains("ablation")) ablation_table(json["ablation"], out);
   if (json.contains("patterns")) patterns_list(json["patterns"], out);
@@ -143,8 +162,10 @@ std::string bench_markdown(const BenchReport& report, const ordered_json& json) 
 
 std::string bench_html(const BenchReport& report, ordered_json json) {
   if (const BenchCell* mine = middle_cell(report, "realized")) json["middle"] = mine->budget;
-  for (size_t i = 0; i < report.failures.size(); ++i)
-    json["failures"][i]["png"] = serving::png_url(report.failures[i].png);
+  for (size_t i = 0; i < report.failures.size(); ++i) {
+    json["failures"][i]["map"] = serving::png_url(report.failures[i].map);
+    json["failures"][i]["seen"] = serving::png_url(report.failures[i].seen);
+  }
   std::string data = json.dump();
   // "<" would end the script that holds the report.
   for (size_t at = 0; (at = data.find('<', at)) != std::string::npos;)

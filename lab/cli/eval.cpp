@@ -1,6 +1,7 @@
 // arrcoc eval: how well do policies answer, and how well do their tokens cover the answers?
 //   --suite A,B   generated questions of the fixed suites
 //   --data DIR    pictures with questions; beside the policy stand rows that know no question
+//   --data DIR --metric gaze   maps against where people looked
 //   --pairs       questions about two pictures
 //   --calibrate   fits confidence and budgets on held-out scenes
 //   --weights A --weights B   compares two folders of weights
@@ -11,6 +12,23 @@
 
 #include "arrcoc/error.h"
 #include "cli/ask_flags.h"
+#include "lab/cli/reliability.h"
+
+namespace arrcoc::cli {
+
+// What is measured on --data.
+enum class Metric { answers, gaze };
+
+}  // namespace arrcoc::cli
+
+namespace arrcoc {
+template <>
+struct EnumNames<cli::Metric> {
+  static constexpr const char* kWhat = "metric";
+  static constexpr std::pair<cli::Metric, const char*> kNames[] = {
+      {cli::Metric::answers, "answers"}, {cli::Metric::gaze, "gaze"}};
+};
+}  // namespace arrcoc
 
 namespace arrcoc::cli {
 
@@ -22,6 +40,8 @@ struct Eval {
   std::string suites;
   std::vector<std::string> weights;
   std::string calibrate;
+  std::string reliability;  // PNG; "": none
+  std::string metric;       // a Metric; "": answers
   int limit = 0;
   int native_limit = 20;
   bool look_only = false;
@@ -72,6 +92,13 @@ std::vector<EvalRow> rows_of(const Eval& args, const std::vector<std::string>& n
   return rows;
 }
 
+// Of the first row; drawn where that was asked for.
+ordered_json reliability_of(const Eval& args, const EvalRow& row) {
+  ordered_json out = reliability_json(row.records, args.data);
+  if (!args.reliability.empty()) write_reliability(args.reliability, out);
+  return out;
+}
+
 void eval_suites(const Eval& args) {
   const std::vector<std::string> suites = split_names(args.suites);
   std::vector<EvalRow> rows =
@@ -87,9 +114,11 @@ void eval_suites(const Eval& args) {
                  &moves);
   }
   predictions.keep();
+  const ordered_json sure = reliability_of(args, rows[0]);
   if (args.json) {
     ordered_json out;
     out["suites"] = suites;
+    out["reliability"] = sure;
     out["budget"] = rows[0].options.budget;
     for (const EvalRow& row : rows) out["policies"][row.name] = to_json(row.records);
     out["differences"] = differences(rows);
@@ -121,6 +150,23 @@ std::vector<EvalRow> data_rows(const Eval& args, bool read) {
   return rows;
 }
 
+// The bundled model where a row needs it or it is there.
+baselines::Askers askers_for(const std::vector<EvalRow>& rows) {
+  std::shared_ptr<const Bundle> needed;
+  for (const EvalRow& row : rows)
+    if (!needed) needed = bundle_for(row.options);
+  return baselines::Askers(needed);
+}
+
+void eval_people(const Eval& args) {
+  if (args.predictions.given() || args.look_only || !args.reliability.empty())
+    throw Error(ErrorCode::bad_argument,
+                "--metric gaze reads no answers: no --predictions, --look-only or --reliability");
+  const std::vector<EvalRow> rows =
+      rows_of(args, split_names(args.policy("realizer,saliency,information,text")), "");
+  eval_gaze(askers_for(rows), args.data, args.limit, rows, args.json);
+}
+
 void eval_data(const Eval& args) {
   std::vector<QuestionFolder> folders;
   for (const std::string& folder : args.data)
@@ -131,20 +177,19 @@ void eval_data(const Eval& args) {
                                  [](const QuestionFolder& f) { return f.answers; });
   const bool read = known && !args.look_only && !find_bundle().empty();
   std::vector<EvalRow> rows = data_rows(args, read);
-  std::shared_ptr<const Bundle> needed;
-  for (const EvalRow& row : rows)
-    if (!needed) needed = bundle_for(row.options);
-  const baselines::Askers model(needed);
+  const baselines::Askers model = askers_for(rows);
   Predictions predictions(args.predictions);
   for (size_t i = 0; i < folders.size(); ++i)
     measure_rows(model, folders[i].groups, folders[i].questions, args.data[i], rows, predictions,
                  nullptr);
   predictions.keep();
+  const ordered_json sure = reliability_of(args, rows[0]);
   if (!args.json) {
     std::cout << data_table(rows);
     return;
   }
   ordered_json out;
+  out["reliability"] = sure;
   out["data"] = args.data;
   out["policy"] = rows[0].name;
   out["budget"] = rows[0].options.budget;
@@ -169,8 +214,16 @@ void eval(const Eval& args) {
   }
   if (args.predictions.given() && (fit || (args.suites.empty() && args.data.empty())))
     throw Error(ErrorCode::bad_argument, "--predictions goes with --suite or --data");
+  if (!args.reliability.empty()) {
+    if (args.suites.empty() && args.data.empty())
+      throw Error(ErrorCode::bad_argument, "--reliability goes with --suite or --data");
+    require_writable(args.reliability);
+  }
   if (!args.equal_totals.empty() && args.suites.empty())
     throw Error(ErrorCode::bad_argument, "--equal-totals goes with --suite");
+  const Metric metric = args.metric.empty() ? Metric::answers : parse_enum<Metric>(args.metric);
+  if (!args.metric.empty() && args.data.empty())
+    throw Error(ErrorCode::bad_argument, "--metric goes with --data");
   if (ways != 1)
     throw Error(ErrorCode::bad_argument, "give one of --suite, --data, --pairs and --calibrate");
   if (args.pairs) {
@@ -179,6 +232,8 @@ void eval(const Eval& args) {
     calibrate(args.calibrate, args.data, args.limit > 0 ? args.limit : 480, args.json);
   } else if (!args.suites.empty()) {
     eval_suites(args);
+  } else if (metric == Metric::gaze) {
+    eval_people(args);
   } else {
     eval_data(args);
   }
@@ -208,6 +263,10 @@ void add_eval(CLI::App& app) {
   sub->add_option("--equal-totals", args->equal_totals,
                   "with --suite: this policy (passes) first; all others then get, on each suite, "
                   "the tokens that it spent on average");
+  sub->add_option("--metric", args->metric,
+                  "with --data: answers (and how tokens cover them), or gaze: do maps look where "
+                  "people looked? (NSS, AUC-Judd, CC)");
+  sub->add_option("--reliability", args->reliability, kReliabilityHelp);
   sub->add_flag("--look-only", args->look_only, "with --data: do not read, only recall");
   sub->add_flag("--json", args->json, "print as JSON");
   sub->callback([args] { eval(*args); });

@@ -46,6 +46,11 @@ std::string data_table(const std::vector<EvalRow>& rows);
 // suite:pairs, both pictures of a question under one budget.
 void eval_pairs(int limit, const AskOptions& options, bool json);
 
+// --metric gaze: the rows' maps against where people looked on the pictures of the folders, a
+// centred Gaussian beside them. Nothing is read.
+void eval_gaze(const baselines::Askers& askers, const std::vector<std::string>& folders, int limit,
+               const std::vector<EvalRow>& rows, bool json);
+
 // Fits calibration.json on held-out scenes, and confidence also on the questions in `data` (folders
 // that training did not use), and writes it into `folder`.
 void calibrate(const std::string& folder, const std::vector<std::string>& data, int questions,

@@ -1,6 +1,7 @@
 #include "lab/cli/lab.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "arrcoc/error.h"
 
@@ -13,6 +14,19 @@ const baselines::Askers& askers() {
   static const baselines::Askers all(bundle());
   return all;
 }
+
+namespace {
+
+// A picture's text may stand on one of its lines alone.
+void share_texts(Group& group) {
+  std::vector<measuring::Text> known;
+  for (const auto& one : group.cases)
+    if (known.empty()) known = one.item.texts;
+  for (auto& one : group.cases)
+    if (one.item.texts.empty()) one.item.texts = known;
+}
+
+}  // namespace
 
 QuestionFolder open_folder(const std::string& folder, int limit, int first) {
   auto items = std::make_shared<std::vector<Item>>(measuring::load_items(folder));
@@ -38,6 +52,7 @@ QuestionFolder open_folder(const std::string& folder, int limit, int first) {
                                               ", its line says otherwise");
       group.cases.push_back({item, std::nullopt, ""});
     }
+    share_texts(group);
     return group;
   };
   return out;
@@ -66,6 +81,11 @@ json given_fields(const OptionFlags& flags) {
 
 void write_text(const std::string& path, const std::string& text) {
   media::write_file(path, std::vector<uint8_t>(text.begin(), text.end()));
+}
+
+std::string leaf_name(const std::string& folder) {
+  const std::filesystem::path path(folder);
+  return (path.has_filename() ? path : path.parent_path()).filename().string();
 }
 
 std::string signed_fixed(double value, int digits) {

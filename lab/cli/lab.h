@@ -35,6 +35,8 @@ void require_effect(const OptionFlags& flags, const std::vector<AskOptions>& opt
 json given_fields(const OptionFlags& flags);
 
 void write_text(const std::string& path, const std::string& text);
+// The last part of a folder's path: "a/receipts/" is "receipts".
+std::string leaf_name(const std::string& folder);
 std::string signed_fixed(double value, int digits);  // "+0.50"
 
 }  // namespace arrcoc::cli

@@ -114,7 +114,7 @@ double expected_error(const std::vector<Point>& points, const Calibration& c) {
     records[i].right = points[i].right;
     records[i].confidence = calibrated(c, points[i].signs);
   }
-  return measuring::calibration_error(measuring::all_of(records));
+  return measuring::reliability(measuring::all_of(records)).error;
 }
 
 void fit_confidence(const std::vector<PointSet>& sets, Calibration& c) {

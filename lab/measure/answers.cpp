@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "base/distance.h"
 #include "base/text.h"
 #include "lab/measure/draws.h"
 #include "lab/measure/evaluation.h"
@@ -25,21 +26,6 @@ std::u32string plain(const std::string& answer) {
   }
   while (!out.empty() && out.back() == ' ') out.pop_back();
   return out;
-}
-
-size_t distance(const std::u32string& a, const std::u32string& b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t corner = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = corner + (a[i - 1] != b[j - 1] ? 1 : 0);
-      corner = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
 }
 
 bool number(const std::string& text, double& value) {
@@ -68,7 +54,7 @@ double anls(const std::string& given, const std::string& wanted) {
   const std::u32string a = plain(given), b = plain(wanted);
   const size_t longer = std::max(a.size(), b.size());
   if (longer == 0) return 1;
-  const double similar = 1 - static_cast<double>(distance(a, b)) / static_cast<double>(longer);
+  const double similar = 1 - static_cast<double>(edit_distance(a, b)) / static_cast<double>(longer);
   return similar < 0.5 ? 0 : similar;
 }
 
@@ -77,6 +63,14 @@ bool relaxed_match(const std::string& given, const std::string& wanted) {
   if (number(given, a) && number(wanted, b))
     return b == 0 ? a == 0 : std::abs(a - b) <= 0.05 * std::abs(b);
   return exact_match(given, wanted);
+}
+
+std::vector<std::string> right_answers(const Item& item) {
+  std::vector<std::string> out;
+  if (item.answer) out.push_back(*item.answer);
+  for (const std::string& one : item.accepted)
+    if (std::find(out.begin(), out.end(), one) == out.end()) out.push_back(one);
+  return out;
 }
 
 double auroc(const std::vector<double>& right, const std::vector<double>& wrong) {

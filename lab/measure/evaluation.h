@@ -11,6 +11,12 @@
 
 namespace arrcoc::measuring {
 
+// Something printed on a picture, a word or a line.
+struct Text {
+  Box box;
+  std::string text;
+};
+
 // One question; boxes in pixels of the stored picture.
 struct Item {
   std::string id;
@@ -23,6 +29,7 @@ struct Item {
   std::vector<Box> answer_boxes;     // all belong to the answer
   std::vector<Box> evidence_boxes;   // what a reader needs besides
   std::vector<Box> alternate_boxes;  // other places that show the same answer
+  std::vector<Text> texts;           // all known text of the picture; empty: nobody knows
 };
 
 // Every items*.jsonl of the folder, sorted by file name. Error{not_found} without such a file,
@@ -63,6 +70,9 @@ double anls(const std::string& given, const std::string& wanted);
 // Charts: a number within 5 % of a wanted number ("," "%" "$" and spaces left out), else an exact
 // match.
 bool relaxed_match(const std::string& given, const std::string& wanted);
+
+// Answers that are right: `answer` and those accepted besides, each once.
+std::vector<std::string> right_answers(const Item& item);
 
 // Area under the ROC curve of right against wrong by confidence, ties half; 0.5 where all are
 // alike.

@@ -53,9 +53,7 @@ bool points_into(const Map& map, const std::vector<Box>& boxes) {
 void judge_answer(const Item& item, const std::string& given, Record& out) {
   out.answered = true;
   out.wanted = *item.answer;
-  std::vector<std::string> accepted = item.accepted;
-  accepted.push_back(out.wanted);
-  for (const std::string& wanted : accepted) {
+  for (const std::string& wanted : right_answers(item)) {
     out.right = out.right || exact_match(given, wanted);
     out.relaxed = out.relaxed || relaxed_match(given, wanted);
     out.anls = std::max(out.anls, anls(given, wanted));
@@ -98,6 +96,11 @@ Record judge(const Group& group, const Case& one, const Answer& answer) {
   out.answer = answer.text;
   if (one.item.answer && answer.stop != Stop::open) judge_answer(one.item, answer.text, out);
   judge_places(one.item, answer, out);
+  if (out.answered && !out.right) {
+    std::vector<Box> places = one.item.answer_boxes;
+    places.insert(places.end(), one.item.alternate_boxes.begin(), one.item.alternate_boxes.end());
+    out.cause = cause_of(out, one.item.texts, places);
+  }
   out.tokens = static_cast<int>(answer.tokens);
   out.passes = static_cast<int>(answer.from().passes.size());
   out.native_tokens = answer.native_tokens;

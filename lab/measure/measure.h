@@ -1,12 +1,14 @@
 // Measuring policies on questions whose answers are known.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "arrcoc/ask.h"
+#include "lab/measure/causes.h"
 #include "lab/measure/evaluation.h"
 #include "lab/scenes/scenes.h"
 
@@ -47,10 +49,11 @@ struct Record {
   bool answered = false;  // false: nothing was read, or nobody knows the right answer
   bool right = false;
   double anls = 0;
-  bool relaxed = false;  // right, or a number within 5 %
-  int boxes = 0;         // of the answer
-  double recall = -1;    // answer-region recall, mean over them; -1 without boxes
-  double lenient = -1;   // with alternates
+  bool relaxed = false;        // right, or a number within 5 %
+  std::optional<Cause> cause;  // of an answer that is not right
+  int boxes = 0;               // of the answer
+  double recall = -1;          // answer-region recall, mean over them; -1 without boxes
+  double lenient = -1;         // with alternates
   double lift = 0;
   int tokens = 0;  // of all passes
   int passes = 1;
@@ -109,8 +112,19 @@ struct Summary {
 using Records = std::vector<const Record*>;
 Records all_of(const std::vector<Record>& records);
 Summary summarise(const Records& records);
-// Mean distance between confidence and accuracy over ten bins of confidence.
-double calibration_error(const Records& records);
+
+// How often answers are right, by how sure they are.
+struct Reliability {
+  struct Bin {
+    int count = 0;
+    double confidence = 0, right = 0;  // means; 0 in an empty bin
+  };
+  std::array<Bin, 10> bins;  // [0,0.1), [0.1,0.2), ..., [0.9,1]
+  int answered = 0;
+  double error = 0;    // expected calibration error: mean |confidence - right|, weighted by count
+  double auroc = 0.5;  // of right against wrong answers
+};
+Reliability reliability(const Records& records);
 
 // What one policy gets right more often than another on the same questions (in the same order).
 struct Difference {

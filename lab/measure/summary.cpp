@@ -60,26 +60,31 @@ Records all_of(const std::vector<Record>& records) {
   return out;
 }
 
-double calibration_error(const Records& records) {
-  constexpr int kBins = 10;
-  double confidence[kBins] = {}, right[kBins] = {};
-  int all = 0;
+Reliability reliability(const Records& records) {
+  Reliability out;
+  std::vector<double> right, wrong;  // confidences
   for (const Record* r : records) {
     if (!r->answered) continue;
-    const int bin = std::min(kBins - 1, static_cast<int>(r->confidence * kBins));
-    confidence[bin] += r->confidence;
-    right[bin] += r->right ? 1 : 0;
-    ++all;
+    const int last = static_cast<int>(out.bins.size()) - 1;
+    auto& bin = out.bins[std::clamp(static_cast<int>(r->confidence * (last + 1)), 0, last)];
+    bin.confidence += r->confidence;
+    bin.right += r->right ? 1 : 0;
+    ++bin.count;
+    ++out.answered;
+    (r->right ? right : wrong).push_back(r->confidence);
   }
-  double sum = 0;
-  for (int b = 0; b < kBins; ++b) sum += std::abs(confidence[b] - right[b]);
-  return all > 0 ? sum / all : 0;
+  for (auto& bin : out.bins) {
+    out.error += std::abs(bin.confidence - bin.right) / std::max(1, out.answered);
+    bin.confidence /= std::max(1, bin.count);
+    bin.right /= std::max(1, bin.count);
+  }
+  out.auroc = auroc(right, wrong);
+  return out;
 }
 
 Summary summarise(const Records& records) {
   Summary out;
   Values right, similar, relaxed, recalls, placed, pointing;
-  std::vector<double> of_right, of_wrong;  // confidences
   Mean tokens, passes, unsure, sure_right, lenient, lift, overlap, box_hit, starved;
   std::vector<double> times;
   for (const Record* r : records) {
@@ -92,7 +97,6 @@ Summary summarise(const Records& records) {
       right.add(r->right, r->group);
       similar.add(r->anls, r->group);
       relaxed.add(r->relaxed, r->group);
-      (r->right ? of_right : of_wrong).push_back(r->confidence);
       if (!r->unsure) sure_right.add(r->right);
     }
     if (r->recall >= 0) {
@@ -115,7 +119,6 @@ Summary summarise(const Records& records) {
   out.exact_match = right.interval();
   out.anls = similar.interval();
   out.relaxed = relaxed.interval();
-  out.auroc = auroc(of_right, of_wrong);
   out.pointing = pointing.interval();
   out.worst_decile = worst_decile(similar);
   out.boxes = recalls.count();
@@ -131,7 +134,9 @@ Summary summarise(const Records& records) {
   out.unsure = unsure.value();
   out.right_when_sure = sure_right.value();
   out.starved = starved.value();
-  out.calibration_error = calibration_error(records);
+  const Reliability sure = reliability(records);
+  out.calibration_error = sure.error;
+  out.auroc = sure.auroc;
   out.p50 = percentile(times, 0.5);
   out.p95 = percentile(times, 0.95);
   return out;

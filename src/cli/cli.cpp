@@ -12,6 +12,8 @@
 
 #include "arrcoc/error.h"
 #include "arrcoc/version.h"
+#include "base/distance.h"
+#include "base/join.h"
 
 namespace arrcoc::cli {
 
@@ -31,6 +33,32 @@ std::string one_line(std::string text) {
   return text;
 }
 
+// What to say of a word that is no command: those spelt nearly so, else all. names: known besides
+// the app's own.
+std::string unknown_command(const std::string& word, const CLI::App& app,
+                            std::vector<std::string> names) {
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(sub->get_name());
+  std::sort(names.begin(), names.end());
+  std::vector<std::string> near;
+  for (const std::string& name : names)
+    if (name.rfind(word, 0) == 0 || word.rfind(name, 0) == 0 || edit_distance(name, word) <= 2)
+      near.push_back(name);
+  return "no command '" + word + "'; " +
+         (near.empty() ? "there are " + joined(names)
+                       : "did you mean " + joined(near, " or ") + "?");
+}
+
+// What went wrong in one line.
+std::string problem_of(const CLI::ParseError& e, const CLI::App& app, const Program& program) {
+  const CLI::App* at = &app;  // the command that wants another one
+  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  const std::vector<std::string> rest = at->remaining();
+  if (at->get_require_subcommand_min() > 0 && !rest.empty() && rest[0].rfind("-", 0) != 0)
+    return unknown_command(rest[0], *at, at == &app ? program.others : std::vector<std::string>{});
+  return e.what();
+}
+
 int dispatch(int argc, char** argv, const Program& program) {
   CLI::App app{"ARR-COC: only the visual tokens that a question needs", "arrcoc"};
   app.set_version_flag("--version", std::string("arrcoc ") + kVersion);
@@ -46,7 +74,7 @@ int dispatch(int argc, char** argv, const Program& program) {
   } catch (const CLI::Success& e) {
     return app.exit(e);  // --help, --version
   } catch (const CLI::ParseError& e) {
-    std::cerr << "arrcoc: " << one_line(e.what()) << " (see arrcoc --help)\n";
+    std::cerr << "arrcoc: " << one_line(problem_of(e, app, program)) << " (see arrcoc --help)\n";
     return 2;
   }
   // A full disk shows only when the buffer is written.

@@ -19,7 +19,8 @@ namespace arrcoc::cli {
 // The commands of one program: arrcoc itself, or the lab beside it.
 struct Program {
   std::vector<void (*)(CLI::App&)> commands;
-  std::string footer;  // below the help
+  std::string footer;               // below the help
+  std::vector<std::string> others;  // commands of the program beside it, for hints
 };
 int run(int argc, char** argv, const Program& program);
 // Starts the program once more with settings that idle threads need, unless they are set.

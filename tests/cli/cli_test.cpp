@@ -39,6 +39,14 @@ class Cli : public ::testing::Test {
 
 }  // namespace
 
+TEST(Command, ThatIsUnknownIsNamedWithThoseSpeltNearlySo) {
+  expect_one_line_error(run_arrcoc("frobnicate"),
+                        "no command 'frobnicate'; there are ask, bench, ");
+  expect_one_line_error(run_arrcoc("benhc --out x"), "no command 'benhc'; did you mean bench?");
+  expect_one_line_error(run_arrcoc("models lst"), "no command 'lst'; did you mean list?");
+  expect_one_line_error(run_arrcoc(""), "subcommand is required");
+}
+
 TEST_F(Cli, LookPrintsTheWholeJson) {
   Outcome o = run_arrcoc("look " + page() + " 'What is the red thing?' --budget 100 --json");
   ASSERT_EQ(o.code, 0) << o.err;

@@ -33,6 +33,25 @@ TEST(Measure, TheWorstTenthIsOfPictures) {
   EXPECT_DOUBLE_EQ(summarise(all_of(records)).worst_decile, 0.25);
 }
 
+TEST(Measure, ReliabilityIsByTenBinsOfConfidence) {
+  std::vector<Record> records(5);
+  const double sure[] = {0.05, 0.95, 1.0, 0.95, 0.5};
+  for (int i = 0; i < 5; ++i) {
+    records[i].answered = i < 4;
+    records[i].confidence = sure[i];
+    records[i].right = i == 1 || i == 2;
+  }
+  const Reliability r = reliability(all_of(records));
+  EXPECT_EQ(r.answered, 4);
+  EXPECT_EQ(r.bins[0].count, 1);
+  EXPECT_EQ(r.bins[5].count, 0);  // nobody knows whether that was right
+  EXPECT_EQ(r.bins[9].count, 3);
+  EXPECT_NEAR(r.bins[9].confidence, 2.9 / 3, 1e-12);
+  EXPECT_NEAR(r.bins[9].right, 2.0 / 3, 1e-12);
+  EXPECT_NEAR(r.error, (0.05 + 0.9) / 4, 1e-12);  // 1 * .05 + 3 * (2.9 - 2) / 3, of four
+  EXPECT_DOUBLE_EQ(r.auroc, 0.875);               // 4 pairs, one of them a tie
+}
+
 TEST(Measure, DifferencesArePairedAndCountWhatWasAnswered) {
   std::vector<Record> first(4), second(4);
   for (int i = 0; i < 4; ++i) {

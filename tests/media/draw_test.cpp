@@ -7,6 +7,7 @@
 
 #include "arrcoc/error.h"
 #include "media/draw/curves.h"
+#include "media/draw/reliability.h"
 #include "media/pictures.h"
 
 using namespace arrcoc;
@@ -208,6 +209,38 @@ TEST(Draw, ALongestBelowOneIsRefused) {
   media::DrawOptions options;
   options.longest = 0;
   EXPECT_THROW(media::draw_quadtree(grey_picture(4, 4), {}, options), Error);
+}
+
+TEST(Draw, MarksOutlineTheirBoxesAndNothingElse) {
+  const Picture picture = grey_picture(100, 100);
+  media::DrawOptions plain, marked;
+  plain.legend = marked.legend = false;
+  plain.longest = marked.longest = 100;
+  marked.marks = {{{20, 30, 60, 50}, {1, 2, 3}}};
+  const at::Tensor before = media::draw_relevance(picture, {}, plain);
+  const at::Tensor after = media::draw_relevance(picture, {}, marked);
+  const at::Tensor changed = before.ne(after).any(0).nonzero();
+  ASSERT_GT(changed.size(0), 100);
+  EXPECT_NEAR(changed.select(1, 0).min().item<int64_t>(), 30, 2);
+  EXPECT_NEAR(changed.select(1, 1).max().item<int64_t>(), 60, 2);
+  EXPECT_TRUE(before.select(1, 40).slice(1, 30, 50).equal(after.select(1, 40).slice(1, 30, 50)));
+}
+
+TEST(Reliability, HasABarOfTheShareThatIsRight) {
+  media::ReliabilityPanel panel{"set", "", std::vector<media::ReliabilityBar>(10)};
+  panel.bins[1] = {5, 0.15, 0.2};
+  panel.bins[9] = {50, 0.95, 1.0};
+  const at::Tensor rgb = media::draw_reliability({panel, panel, panel, panel});
+  EXPECT_EQ(rgb.sizes(), (at::IntArrayRef{3, 840, 1200}));
+  // The bars' blue in the columns of a bin: 340 wide, 320 high, from (46, 56).
+  const auto blue = [&](int bin) {
+    const at::Tensor part = rgb.slice(2, 46 + 34 * bin + 4, 46 + 34 * bin + 30).slice(1, 57, 375);
+    return part[0].eq(86).logical_and(part[2].eq(233)).any(1).sum().item<int64_t>();
+  };
+  EXPECT_EQ(blue(0), 0);
+  EXPECT_NEAR(blue(1), 0.2 * 320, 6);
+  EXPECT_GT(blue(9), 300);
+  EXPECT_THROW(media::draw_reliability({}), Error);
 }
 
 TEST(Curves, RiseToTheRightAndLeaveOutWhatIsNotANumber) {

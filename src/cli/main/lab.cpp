@@ -36,6 +36,12 @@ bool is_lab_command(const std::string& word) {
   return false;
 }
 
+std::vector<std::string> lab_commands() {
+  std::vector<std::string> out;
+  for (const auto& [name, summary] : kCommands) out.emplace_back(name);
+  return out;
+}
+
 std::string lab_commands_help() {
   std::string out = "The lab (program arrcoc-lab, started by arrcoc):\n";
   for (const auto& [name, summary] : kCommands) {

@@ -8,5 +8,6 @@ int main(int argc, char** argv) {
   let_idle_threads_sleep(argv);
   return run(argc, argv,
              {{add_look, add_ask, add_watch, add_serve, add_models, add_info, add_log},
-              lab_commands_help()});
+              lab_commands_help(),
+              lab_commands()});
 }

@@ -153,6 +153,7 @@ at::Tensor draw_relevance(const Picture& picture, const Relevance& relevance,
     }
     heat(sheet.picture(), strength);
   }
+  sheet.mark(options.marks);
   const Weights& w = relevance.weights;
   char text[96];
   std::snprintf(text, sizeof text, "information %.2f, salience %.2f, coupling %.2f", w.information,
@@ -265,6 +266,7 @@ at::Tensor draw_seen(const Pyramid& pyramid, const Allocation& allocation,
   for (const Crop& crop : allocation.crops) {
     if (crop.box.area() > 0) show_crop(sheet, picture, crop);
   }
+  sheet.mark(options.marks);
   const int64_t native = allocation.geometry.native_tokens();
   char text[64];
   std::snprintf(text, sizeof text, "%.1f %% of %lld native patches",

@@ -123,6 +123,14 @@ void Sheet::outline(const cv::Rect& r, const cv::Vec3b& colour, double opacity) 
   for (int y = r.y + 1; y < r.br().y; ++y) mix(picture_.at<cv::Vec3b>(y, r.x), colour, opacity);
 }
 
+void Sheet::mark(const std::vector<Mark>& marks) {
+  for (const Mark& m : marks) {
+    const cv::Rect r = place(m.box);  // around it: what stands in it stays to be seen
+    cv::rectangle(picture_, r.tl() - cv::Point(2, 2), r.br() + cv::Point(1, 1),
+                  cv::Scalar(m.colour[0], m.colour[1], m.colour[2]));
+  }
+}
+
 cv::Rect Sheet::legend_row(int from, int height) const {
   return {kMargin, picture_.rows + from, sheet_.cols - 2 * kMargin, height};
 }

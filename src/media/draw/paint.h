@@ -58,6 +58,9 @@ class Sheet {
   // One-pixel frame along the left and top of a rectangle, mixed into what is there.
   void outline(const cv::Rect& rectangle, const cv::Vec3b& colour, double opacity);
 
+  // A line around each, in source pixels.
+  void mark(const std::vector<Mark>& marks);
+
   // Only one of these; without a legend in the options they do nothing.
   void legend_bar(const std::string& left, const std::string& right,
                   const std::vector<Tick>& ticks);
