@@ -1,85 +1,51 @@
-#include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "arrcoc/error.h"
 #include "lab/measure/evaluation.h"
+#include "lab/measure/lines.h"
 
 namespace arrcoc::measuring {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 namespace {
 
-std::vector<Box> boxes(const json& line, const char* key) {
-  std::vector<Box> out;
-  auto found = line.find(key);
-  if (found == line.end() || found->is_null()) return out;
-  for (const json& b : *found) {
-    const Box box{b.at(0).get<float>(), b.at(1).get<float>(), b.at(2).get<float>(),
-                  b.at(3).get<float>()};
-    if (!(box.x1 > box.x0 && box.y1 > box.y0)) throw std::runtime_error("an empty box");
-    out.push_back(box);
-  }
+std::vector<Box> filled_boxes(const Line& line, const char* key) {
+  std::vector<Box> out = line.boxes(key);
+  for (const Box& box : out)
+    if (!(box.x1 > box.x0 && box.y1 > box.y0))
+      line.refuse("'" + std::string(key) + "': an empty box");
   return out;
 }
 
-Item parse(const std::string& text, const fs::path& folder) {
-  const json line = json::parse(text);
+Item item_of(const Line& line, const fs::path& folder) {
   Item item;
-  item.image = (folder / line.at("image").get<std::string>()).string();
-  item.width = line.at("width").get<int>();
-  item.height = line.at("height").get<int>();
-  if (item.width < 1 || item.height < 1)
-    throw std::runtime_error("width and height must be positive");
-  if (!line.contains("question")) throw std::runtime_error("no question");
-  item.question = line["question"].get<std::string>();
-  item.id = line.value("id", item.image);
-  item.kind = line.value("kind", "");
-  if (line.contains("answer") && line["answer"].is_string()) {
-    item.answer = line["answer"].get<std::string>();
-  }
-  if (const auto all = line.find("answers"); all != line.end() && all->is_array())
-    for (const json& one : *all) item.accepted.push_back(one.get<std::string>());
+  item.image = (folder / line.text("image")).string();
+  item.width = line.size("width");
+  item.height = line.size("height");
+  item.question = line.text("question");
+  item.id = line.has("id") ? line.text("id") : item.image;
+  item.kind = line.text_or_none("kind");
+  if (line.has("answer")) item.answer = line.text("answer");
+  item.accepted = line.texts("answers");
   if (!item.answer && !item.accepted.empty()) item.answer = item.accepted.front();
-  item.answer_boxes = boxes(line, "answer_boxes");
-  item.evidence_boxes = boxes(line, "evidence_boxes");
-  item.alternate_boxes = boxes(line, "alternate_boxes");
+  item.answer_boxes = filled_boxes(line, "answer_boxes");
+  item.evidence_boxes = filled_boxes(line, "evidence_boxes");
+  item.alternate_boxes = filled_boxes(line, "alternate_boxes");
   return item;
 }
 
 }  // namespace
 
 std::vector<Item> load_items(const std::string& folder) {
-  std::vector<fs::path> files;
-  std::error_code problem;
-  for (const auto& entry : fs::directory_iterator(folder, problem)) {
-    const std::string name = entry.path().filename().string();
-    if (name.rfind("items", 0) == 0 && entry.path().extension() == ".jsonl") {
-      files.push_back(entry.path());
-    }
-  }
-  if (files.empty()) {
-    throw Error(ErrorCode::not_found, "no items.jsonl in '" + folder + "'");
-  }
-  std::sort(files.begin(), files.end());
+  const std::vector<std::string> files = line_files(folder, "items");
+  if (files.empty()) throw Error(ErrorCode::not_found, "no items.jsonl in '" + folder + "'");
   std::vector<Item> items;
-  for (const fs::path& file : files) {
-    std::ifstream in(file);
-    if (!in) throw Error(ErrorCode::io, "cannot read " + file.string());
-    std::string line;
-    for (int number = 1; std::getline(in, line); ++number) {
-      if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-      try {
-        items.push_back(parse(line, folder));
-      } catch (const std::exception& why) {
-        throw Error(ErrorCode::bad_json,
-                    file.string() + ":" + std::to_string(number) + ": " + why.what());
-      }
-    }
-  }
+  for (const std::string& file : files)
+    each_line(file, [&](const Line& line) {
+      Item item = item_of(line, folder);
+      if (!item.question.empty()) items.push_back(std::move(item));
+    });
   if (items.empty()) throw Error(ErrorCode::not_found, "no questions in '" + folder + "'");
   return items;
 }
