@@ -11,6 +11,7 @@ void add_eval(CLI::App& app);
 void add_bench(CLI::App& app);
 void add_synth(CLI::App& app);
 void add_train(CLI::App& app);
+void add_label(CLI::App& app);
 void add_clips(CLI::App& app);
 void add_passes(CLI::App& app);
 

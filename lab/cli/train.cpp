@@ -22,7 +22,7 @@ struct Wanted {
   int policies = 0;
   double minutes = 0;
   int64_t steps = 0;
-  bool resume = false, json_out = false;
+  bool resume = false, json_out = false, force = false;
 };
 
 json read_object(const std::string& path) {
@@ -49,6 +49,7 @@ training::Options options_of(const Wanted& wanted) {
   if (wanted.minutes > 0) given["minutes"] = wanted.minutes;
   if (wanted.steps > 0) given["steps"] = wanted.steps;
   if (wanted.resume) given["resume"] = true;
+  if (wanted.force) given["guard"] = false;
   if (!wanted.data.empty()) given["data"] = joined(wanted.data, ",");
   if (!given.contains("assets")) given["assets"] = scenes::find_assets();
   return training::options_from_json(given.dump());
@@ -109,15 +110,21 @@ void train(const Wanted& wanted) {
   if (report.rank > 0) return;  // the first one reports
   const std::string picture = draw(options.out);
   if (wanted.json_out) {
-    std::cout << json{{"steps", report.steps},
-                      {"questions", report.questions},
-                      {"seconds", report.seconds},
-                      {"exact_match", report.exact_realized},
-                      {"exact_match_oracle", report.exact_oracle},
-                      {"answer_region_recall", report.recall},
-                      {"weights", (fs::path(options.out) / "weights").string()},
-                      {"curves", picture}}
-              << "\n";
+    json out{{"steps", report.steps},
+             {"questions", report.questions},
+             {"seconds", report.seconds},
+             {"exact_match", report.exact_realized},
+             {"exact_match_oracle", report.exact_oracle},
+             {"answer_region_recall", report.recall},
+             {"weights", (fs::path(options.out) / "weights").string()},
+             {"curves", picture}};
+    if (const auto& v = report.verdict)
+      out["guard"] = {
+          {"questions", v->questions},          {"pictures", v->pictures},
+          {"before", rounded(v->before)},       {"after", rounded(v->after)},
+          {"difference", rounded(v->gain)},     {"interval", {rounded(v->low), rounded(v->high)}},
+          {"kept", v->kept_old ? "old" : "new"}};
+    std::cout << out << "\n";
     return;
   }
   std::cout << report.steps << " steps, " << report.questions << " questions in " << report.seconds
@@ -143,6 +150,8 @@ void add_train(CLI::App& app) {
   command->add_option("--minutes", wanted->minutes, "how long")->check(positive());
   command->add_option("--steps", wanted->steps, "how many steps; reproducible from the seed")
       ->check(positive());
+  command->add_flag("--force", wanted->force,
+                    "keep the new weights even where they are worse on pictures held aside");
   command->add_flag("--resume", wanted->resume, "go on from the checkpoint in the out folder");
   command->add_option("--curves", wanted->curves, "only draw curves.png of this training folder");
   command->add_option("--export-int8", wanted->export_int8,

@@ -32,8 +32,9 @@ struct Item {
   std::vector<Text> texts;           // all known text of the picture; empty: nobody knows
 };
 
-// Every items*.jsonl of the folder, sorted by file name. Error{not_found} without such a file,
-// Error{bad_json} with file and line for a line that does not fit.
+// Every items*.jsonl of the folder, sorted by file name, but for pictures without a question ("").
+// Error{not_found} without such a file or question, Error{bad_json} with file and line for a line
+// that does not fit.
 std::vector<Item> load_items(const std::string& folder);
 
 // Share of the box under leaves whose side is at most `largest` (in the pixels of the allocation),

@@ -16,6 +16,9 @@ namespace {
 
 using nlohmann::json;
 
+constexpr uint64_t kPhotoTickets = 1
+                                   << 20;  // photographs and pages are told apart by their tickets
+
 std::string text_of(const Evaluation& e, double seconds) {
   char text[256];
   std::snprintf(
@@ -75,10 +78,13 @@ HeldAside::HeldAside(const Options& options, const Streams& streams, at::Device 
     const real::Wish wish = real::wish_of(options, photo);
     const int count = static_cast<int>(entries.size());
     constexpr int kTogether = 12;
-    real_.push_back(
-        {Shelf{std::min(kTogether, count), wish.canvas, wish.native},
-         make_all([&](uint64_t i) { return real::held_sample(*data, *entries[i], i, wish); }, 0,
-                  count)});
+    real_.push_back({Shelf{std::min(kTogether, count), wish.canvas, wish.native},
+                     make_all(
+                         [&](uint64_t i) {
+                           return real::held_sample(*data, *entries[i],
+                                                    i + (photo ? kPhotoTickets : 0), wish);
+                         },
+                         0, count)});
   }
 }
 
@@ -95,17 +101,32 @@ Evaluation HeldAside::measure(const Networks& networks, json& line,
   return e;
 }
 
-std::string HeldAside::measure_real(const Networks& networks, json& line) const {
-  const double begun = now();
-  const tiny::Tensors look = networks.look_tensors(), write = networks.answer_tensors();
+std::vector<real::Result> HeldAside::results_of(const Reader& reader) const {
   std::vector<real::Result> results;
   for (const auto& [shelf, samples] : real_) {
-    Pool pool({shelf}, scenes_.device(), networks.type());
-    const auto more = real::measure(networks.realizer(), look, networks.answerer(), write, pool,
-                                    samples, networks.type(), {});
+    Pool pool({shelf}, scenes_.device(), reader.type);
+    const auto more = real::measure(reader.realizer, reader.look, reader.answerer, reader.write,
+                                    pool, samples, reader.type, {});
     results.insert(results.end(), more.begin(), more.end());
   }
-  const auto scores = real::scores_of(results);
+  return results;
+}
+
+std::vector<real::Result> HeldAside::measure_real(const tiny::NetworkWeights& weights,
+                                                  at::ScalarType type) const {
+  const auto sent = [&](tiny::Tensors tensors) {
+    for (at::Tensor& t : tensors) t = t.to(scenes_.device(), type);
+    return tensors;
+  };
+  return results_of({tiny::RealizerNet(weights.shape), sent(weights.realizer),
+                     tiny::Answerer(weights.shape), sent(weights.answerer), type});
+}
+
+std::string HeldAside::measure_real(const Networks& networks, json& line) {
+  const double begun = now();
+  last_real_ = results_of({networks.realizer(), networks.look_tensors(), networks.answerer(),
+                           networks.answer_tensors(), networks.type()});
+  const auto scores = real::scores_of(last_real_);
   for (const auto& [set, s] : scores)
     line["real"][set] = {{"questions", s.questions}, {"answered", s.answered},
                          {"boxes", s.boxes},         {"anls", s.anls},

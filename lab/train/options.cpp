@@ -30,14 +30,15 @@ void each(Struct& o, const Visit& visit) {
       "dense", o.dense, "enlarged", o.enlarged, "budget_low", o.budget_low, "budget_high",
       o.budget_high, "data", o.data, "real", o.real, "real_words", o.real_words, "native", o.native,
       "frame_zoom", o.frame_zoom, "real_slots", o.real_slots, "remember", o.remember, "held_share",
-      o.held_share, "held_real", o.held_real, "names", o.names, "optimiser", o.optimiser, "rate",
-      o.rate, "realizer_rate", o.realizer_rate, "warmup", o.warmup, "final_rate", o.final_rate,
-      "decay", o.decay, "clip", o.clip, "glyph_weight", o.glyph_weight, "sparsity", o.sparsity,
-      "freeze_realizer", o.freeze_realizer, "freeze_answerer", o.freeze_answerer, "freeze",
-      o.freeze, "alternate", o.alternate, "outcome", o.outcome, "outcome_weight", o.outcome_weight,
-      "outcome_temperature", o.outcome_temperature, "recompute", o.recompute, "report_seconds",
-      o.report_seconds, "evaluate_seconds", o.evaluate_seconds, "evaluate_steps", o.evaluate_steps,
-      "held_out", o.held_out, "held_out_budget", o.held_out_budget);
+      o.held_share, "held_real", o.held_real, "names", o.names, "guard", o.guard, "optimiser",
+      o.optimiser, "rate", o.rate, "realizer_rate", o.realizer_rate, "warmup", o.warmup,
+      "final_rate", o.final_rate, "decay", o.decay, "clip", o.clip, "glyph_weight", o.glyph_weight,
+      "sparsity", o.sparsity, "freeze_realizer", o.freeze_realizer, "freeze_answerer",
+      o.freeze_answerer, "freeze", o.freeze, "alternate", o.alternate, "outcome", o.outcome,
+      "outcome_weight", o.outcome_weight, "outcome_temperature", o.outcome_temperature, "recompute",
+      o.recompute, "report_seconds", o.report_seconds, "evaluate_seconds", o.evaluate_seconds,
+      "evaluate_steps", o.evaluate_steps, "held_out", o.held_out, "held_out_budget",
+      o.held_out_budget);
 }
 
 void require(bool good, const std::string& what) {

@@ -150,7 +150,11 @@ Teacher::Taught Teacher::teach(const Plan& plan, int part, Dice& dice) {
   std::vector<Looked> looked(all.size());
   double count = 0;
   for (size_t i = 0; i < all.size(); ++i) {
-    if (all[i].plan.mode != Plan::dense) looked[i] = look(all[i], dice);
+    // Looking costs more than answering: a frozen realizer looks only where its maps are wanted.
+    const Plan& own = all[i].plan;
+    const bool wanted = own.realizer_learns || own.outcome ||
+                        (own.mode == Plan::full && own.own_maps > 0 && own.answerer_learns);
+    if (own.mode != Plan::dense && wanted) looked[i] = look(all[i], dice);
     count += looked[i].count;
   }
   {

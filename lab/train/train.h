@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,8 @@ struct Options {
   float held_share = 0.05F;  // pictures held aside where the folder does not say which
   int held_real = 24;        // of every set, measured at evaluations
   float names = 0.3F;        // weight of the names of things on photographs
+  // The weights of `init` are kept where the new ones are worse on real pictures held aside.
+  bool guard = true;
   // optimisation
   std::string optimiser = "adamw";  // or muon: orthogonalised momentum for hidden matrices
   float rate = 1e-3F;
@@ -90,6 +93,18 @@ struct Options {
 Options options_from_json(const std::string& json);
 std::string to_json(const Options& options);
 
+// The weights of a run beside those it began with, on the same questions about real pictures held
+// aside. A question's score is its ANLS, or 0 or 1 for pointing into the box where only a place is
+// asked for.
+struct Verdict {
+  int questions = 0, pictures = 0;
+  double before = 0, after = 0;  // mean scores
+  double gain = 0;               // after - before
+  double low = 0, high = 0;      // its 95 % interval, pictures drawn together
+  bool kept_old = false;         // the new ones are worse, and the guard was on
+};
+std::string to_text(const Verdict& verdict);  // one line
+
 struct Report {
   int rank = 0;  // of this process; only the first measures and writes
   int64_t steps = 0;
@@ -98,6 +113,7 @@ struct Report {
   double answer_loss = 0, glyph_loss = 0, relevance_loss = 0, page_glyph_loss = 0;  // last window
   double exact_realized = 0, exact_oracle = 0;  // last evaluation
   double recall = 0;  // of answer boxes at held_out_budget tokens, leaves of at most 32 pixels
+  std::optional<Verdict> verdict;  // where the run began with weights and has rows held aside
 };
 
 // A source of scenes for a ticket; `small` asks for at most half the canvas.
@@ -105,7 +121,9 @@ using SceneSource = std::function<scenes::Scene(uint64_t seed, bool small)>;
 
 // Trains until the time or the steps are spent. `say` receives one line of progress at a time.
 // Writes to options.out: weights (bf16 safetensors, replaced atomically at every evaluation),
-// checkpoint/ (optimiser state), metrics.jsonl. Error for anything that cannot go on.
+// checkpoint/ (optimiser state), metrics.jsonl. Where the guard keeps the old weights, weights/ is
+// in the end a copy of `init`, and the new ones lie in refused/. Error for anything that cannot go
+// on.
 Report train(const Options& options, const std::function<void(const std::string&)>& say);
 Report train(const Options& options, const SceneSource& source,
              const std::function<void(const std::string&)>& say);

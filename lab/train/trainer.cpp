@@ -1,6 +1,7 @@
 // The training loop, to be read top to bottom: train() at the end.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -14,6 +15,7 @@
 
 #include "arrcoc/error.h"
 #include "arrcoc/weights.h"
+#include "lab/train/guard.h"
 #include "lab/train/held_aside.h"
 #include "lab/train/machine.h"
 #include "lab/train/meters.h"
@@ -58,6 +60,7 @@ class Trainer {
   void step(double progress);
   void report(double progress);
   void evaluate_and_save();
+  void guard();
   void save_checkpoint() const;
   void load_checkpoint();
   void begin_log() const;
@@ -168,6 +171,10 @@ void Trainer::load_checkpoint() {
 
 void Trainer::begin() {
   fs::create_directories(options_.out);
+  std::error_code none;
+  if (!options_.init.empty() && fs::equivalent(options_.init, file("weights"), none))
+    throw Error(ErrorCode::bad_argument,
+                "init " + options_.init + " is where the new weights go: choose another out");
   start_ = now();
   if (options_.resume && fs::exists(file("checkpoint.safetensors"))) load_checkpoint();
   begin_log();
@@ -270,6 +277,36 @@ void Trainer::evaluate_and_save() {
   last_evaluation_ = now();
 }
 
+// Users adapt the model to documents of their own: where that did harm, they keep what they had.
+void Trainer::guard() {
+  if (options_.init.empty() || !streams_.data()) return;
+  const at::NoGradGuard no_grad;
+  const std::vector<real::Result>& after = held_aside_->last_real();
+  copy_fitted(options_.init, file("weights"));
+  if (after.empty()) {
+    say_("guard: no question about a real picture is held aside (held_share): nothing compared");
+    return;
+  }
+  Verdict verdict =
+      verdict_of(held_aside_->measure_real(tiny::load_networks(options_.init), type_), after);
+  verdict.kept_old = verdict.kept_old && options_.guard;
+  if (verdict.kept_old) {
+    networks_.save(file("refused"), "s" + std::to_string(counts_.steps));
+    copy_weights(options_.init, file("weights"));
+  }
+  say_(to_text(verdict));
+  log({{"step", counts_.steps},
+       {"guard",
+        {{"questions", verdict.questions},
+         {"pictures", verdict.pictures},
+         {"before", verdict.before},
+         {"after", verdict.after},
+         {"difference", verdict.gain},
+         {"interval", {verdict.low, verdict.high}},
+         {"kept", verdict.kept_old ? "old" : "new"}}}});
+  report_.verdict = verdict;
+}
+
 Report Trainer::run() {
   begin();
   const bool first = together_->rank() == 0;
@@ -285,6 +322,7 @@ Report Trainer::run() {
   if (first) {
     report(progress());
     evaluate_and_save();
+    guard();
   }
   report_.rank = together_->rank();
   report_.steps = counts_.steps;

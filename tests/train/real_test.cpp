@@ -19,8 +19,10 @@
 #include "arrcoc/look.h"
 #include "arrcoc/tokens.h"
 #include "folder.h"
+#include "lab/measure/lines.h"
 #include "lab/train/batch.h"
 #include "lab/train/losses.h"
+#include "lab/train/real/labels.h"
 #include "lab/train/real/measure.h"
 #include "lab/train/real/questions.h"
 #include "lab/train/real/sample.h"
@@ -122,6 +124,99 @@ TEST(RealData, ABrokenLineIsNamed) {
   } catch (const Error& problem) {
     EXPECT_NE(std::string(problem.what()).find("items.jsonl:2"), std::string::npos);
   }
+}
+
+TEST(RealData, WhatDoesNotFitIsSaidInWords) {
+  const auto refusal = [](const std::string& file, const std::string& line) {
+    Set set("odd");
+    set.add(item("a.png", 64, 64, "what?", "x", json::array()));
+    std::ofstream(set.path + "/" + file, std::ios::app) << line << "\n";
+    try {
+      Data::load({{set.path, 1}}, 0);
+    } catch (const Error& problem) {
+      EXPECT_EQ(problem.code(), ErrorCode::bad_json);
+      return std::string(problem.what()).substr(set.path.size() + 1);
+    }
+    return std::string("nothing");
+  };
+  const std::string begin = R"({"image":"a.png","width":64,"height":64,"question":"q",)";
+  EXPECT_EQ(refusal("items.jsonl", begin + R"("answer":12})"),
+            "items.jsonl:2: 'answer' must be a string");
+  EXPECT_EQ(refusal("items.jsonl", begin + R"("answers":["a",3]})"),
+            "items.jsonl:2: 'answers' must be a list of strings");
+  EXPECT_EQ(refusal("items.jsonl", begin + R"("answer_boxes":[[1,2,3]]})"),
+            "items.jsonl:2: 'answer_boxes[0]' must be [x0,y0,x1,y1]");
+  EXPECT_EQ(refusal("items.jsonl", begin + R"("text_boxes":[{"text":"a"}]})"),
+            "items.jsonl:2: 'text_boxes[0]' must have a 'box' and a 'text'");
+  EXPECT_EQ(refusal("items.jsonl", R"({"image":"a.png"})"), "items.jsonl:2: no 'width'");
+  EXPECT_EQ(refusal("items.jsonl", "[1]"), "items.jsonl:2: a line must be a JSON object");
+  EXPECT_EQ(refusal("words.jsonl", R"({"image":"images/a.png"})"), "words.jsonl:1: no 'words'");
+  EXPECT_EQ(refusal("words.jsonl", R"({"image":"images/a.png","words":[[1,2,3,4,5,6]]})"),
+            "words.jsonl:1: 'words[0]' must be a string");
+  EXPECT_EQ(refusal("words.jsonl", R"({"image":"images/a.png","words":[[1,2,3,4,"a"]]})"),
+            "words.jsonl:1: 'words[0]' must be [x0,y0,x1,y1,text,confidence,...]");
+  EXPECT_EQ(refusal("words.jsonl", R"({"image":"images/a.png","wo)"),
+            "words.jsonl:1 is not valid JSON (UTF-8)");
+}
+
+TEST(RealData, PagesWithoutQuestionsTeachReadingAndAreMeasuredByIt) {
+  Set set("bare");
+  for (const char* name : {"a.png", "b.png"}) {
+    write_picture(set.path + "/images/" + name, 640, 400);
+    set.add({{"image", std::string("images/") + name},
+             {"width", 640},
+             {"height", 400},
+             {"held", name[0] == 'b'}});
+    json rows;
+    const char* const texts[] = {"Invoice", "number", "4711", "from", "Harbour", "Street",
+                                 "total",   "amount", "9.50", "date", "Monday",  "noon"};
+    for (int i = 0; i < 12; ++i) {
+      const Word w = word(20.0F + 200.0F * static_cast<float>(i % 3),
+                          20.0F + 60.0F * static_cast<float>(i / 3), texts[i], i / 3);
+      rows.push_back(row_of(w));
+    }
+    set.add({{"image", std::string("images/") + name}, {"words", rows}}, "/words.jsonl");
+  }
+  const auto data = Data::load({{set.path, 1}}, 0);
+  ASSERT_TRUE(data->has(false));
+  const Wish wish{1024, 1, 1024, 1600, 1600, 12, false};
+  Dice dice(3);
+  int asked = 0;
+  for (uint64_t ticket = 0; ticket < 5; ++ticket)
+    asked += static_cast<int>(
+        training_sample(*data, data->draw(false, dice), ticket, wish, dice).words.size());
+  EXPECT_GT(asked, 20);
+  const auto held = data->held(false, 10);
+  ASSERT_EQ(held.size(), 1u);
+  const Sample measured = held_sample(*data, *held[0], 0, wish);
+  EXPECT_GT(measured.asks.size(), 3u);
+  for (const Ask& ask : measured.asks) {
+    EXPECT_NE(ask.task, Task::find);
+    EXPECT_FALSE(ask.answer.empty());
+  }
+}
+
+TEST(RealLabels, OcrCountsOnlyWhereItAgreesWithWhatIsKnown) {
+  const std::vector<Word> lines = {{{100, 100, 300, 120}, "GRAND TOTAL 12.00", 0, {}, -1}};
+  const std::vector<Word> read = {
+      {{101, 101, 160, 119}, "Grand", 96, {106, 118, 130, 142, 154}, 4},
+      {{172, 101, 230, 119}, "T0TAL", 91, {178, 190, 202, 214, 226}, 4},
+      {{241, 101, 299, 119}, "12.00", 88, {247, 259, 268, 280, 292}, 4},
+      {{101, 301, 160, 319}, "TOTAL", 95, {106, 118, 130, 142, 154}, 9}};  // elsewhere on the page
+  const std::vector<Word> words = agreed(read, lines);
+  ASSERT_EQ(words.size(), 3u);
+  EXPECT_EQ(words[0].text, "Grand");
+  EXPECT_EQ(words[0].centres, read[0].centres);
+  EXPECT_EQ(words[0].confidence, 96);
+  EXPECT_EQ(words[1].text, "TOTAL");
+  EXPECT_LT(words[1].confidence, kSure);
+  EXPECT_EQ(words[2].box, read[2].box);
+  const std::string line = json{{"words", {row_of(words[0])}}}.dump();
+  const std::vector<Word> again = words_in(measuring::Line("a:1", line));
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(again[0].text, words[0].text);
+  EXPECT_EQ(again[0].centres, words[0].centres);
+  EXPECT_EQ(again[0].line, -1);
 }
 
 TEST(RealWords, AnAnswerIsFoundAcrossWordsAndLines) {

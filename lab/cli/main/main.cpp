@@ -7,5 +7,6 @@ int main(int argc, char** argv) {
   using namespace arrcoc::cli;
   let_idle_threads_sleep(argv);
   arrcoc::baselines::register_baselines();
-  return run(argc, argv, {{add_eval, add_bench, add_synth, add_train, add_clips, add_passes}, ""});
+  return run(argc, argv,
+             {{add_eval, add_bench, add_synth, add_train, add_label, add_clips, add_passes}, ""});
 }

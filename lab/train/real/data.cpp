@@ -3,87 +3,34 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "arrcoc/error.h"
+#include "lab/measure/lines.h"
 #include "lab/train/real/words.h"
 
 namespace arrcoc::training::real {
 namespace {
 
 namespace fs = std::filesystem;
+using measuring::Line;
 using nlohmann::json;
 
-std::vector<fs::path> files_of(const fs::path& folder, const std::string& begin) {
-  std::vector<fs::path> out;
-  std::error_code problem;
-  for (const auto& entry : fs::directory_iterator(folder, problem)) {
-    const std::string name = entry.path().filename().string();
-    if (name.rfind(begin, 0) == 0 && entry.path().extension() == ".jsonl")
-      out.push_back(entry.path());
-  }
-  std::sort(out.begin(), out.end());
-  return out;
-}
-
-template <class Take>
-void each_line(const fs::path& file, const Take& take) {
-  std::ifstream in(file);
-  if (!in) throw Error(ErrorCode::io, "cannot read " + file.string());
-  std::string line;
-  for (int number = 1; std::getline(in, line); ++number) {
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    try {
-      take(json::parse(line));
-    } catch (const std::exception& why) {
-      throw Error(ErrorCode::bad_json,
-                  file.string() + ":" + std::to_string(number) + ": " + why.what());
-    }
-  }
-}
-
-Box box_of(const json& b) {
-  return {b.at(0).get<float>(), b.at(1).get<float>(), b.at(2).get<float>(), b.at(3).get<float>()};
-}
-
-std::vector<Box> boxes_of(const json& line, const char* key) {
-  std::vector<Box> out;
-  const auto found = line.find(key);
-  if (found == line.end() || !found->is_array()) return out;
-  for (const json& b : *found)
-    if (const Box box = box_of(b); box.area() > 0) out.push_back(box);
-  return out;
-}
-
-std::string text_of(const json& line, const char* key) {
-  const auto found = line.find(key);
-  return found != line.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-Item item_of(const json& line) {
+Item item_of(const Line& line) {
   Item item;
-  item.id = text_of(line, "id");
-  item.question = text_of(line, "question");
-  item.answer = lower(text_of(line, "answer"));
-  item.kind = text_of(line, "kind");
-  item.box_from = text_of(line, "box_from");
-  if (const auto found = line.find("answers"); found != line.end() && found->is_array())
-    for (const json& answer : *found)
-      if (answer.is_string()) item.answers.push_back(lower(answer.get<std::string>()));
+  item.id = line.text_or_none("id");
+  item.question = line.text_or_none("question");
+  item.answer = lower(line.text_or_none("answer"));
+  item.kind = line.text_or_none("kind");
+  item.box_from = line.text_or_none("box_from");
+  for (const std::string& answer : line.texts("answers")) item.answers.push_back(lower(answer));
   if (item.answers.empty() && !item.answer.empty()) item.answers.push_back(item.answer);
-  item.boxes = boxes_of(line, "answer_boxes");
-  item.evidence = boxes_of(line, "evidence_boxes");
+  item.boxes = line.boxes("answer_boxes");
+  item.evidence = line.boxes("evidence_boxes");
+  for (auto* boxes : {&item.boxes, &item.evidence})
+    std::erase_if(*boxes, [](const Box& box) { return box.area() <= 0; });
   return item;
-}
-
-Word word_of(const json& w) {
-  Word word{box_of(w), w.at(4).get<std::string>(), w.at(5).get<float>(), {}, -1};
-  if (w.size() > 6 && w[6].is_array()) word.centres = w[6].get<std::vector<float>>();
-  if (w.size() > 7 && w[7].is_number_integer()) word.line = w[7].get<int>();
-  if (word.centres.size() != code_points(word.text).size()) spread(word);
-  return word;
 }
 
 bool about_things(const std::string& kind) {
@@ -116,6 +63,32 @@ bool held_by_name(const std::string& image, double share) {
 
 }  // namespace
 
+std::vector<Word> text_lines(const Line& line) {
+  std::vector<Word> out;
+  line.each("text_boxes", [&](const json& value, const std::string& name) {
+    if (!value.is_object() || !value.contains("box") || !value.contains("text"))
+      line.refuse("'" + name + "' must have a 'box' and a 'text'");
+    out.push_back({line.box(value["box"], name), line.text(value["text"], name), 0, {}, -1});
+  });
+  return out;
+}
+
+std::vector<Word> words_in(const Line& line) {
+  if (!line.has("words")) line.refuse("no 'words'");
+  std::vector<Word> out;
+  line.each("words", [&](const json& w, const std::string& name) {
+    if (!w.is_array() || w.size() < 6)
+      line.refuse("'" + name + "' must be [x0,y0,x1,y1,text,confidence,...]");
+    Word word{line.box(w, name), line.text(w[4], name), line.number(w[5], name), {}, -1};
+    if (w.size() > 6 && w[6].is_array())
+      for (const json& x : w[6]) word.centres.push_back(line.number(x, name));
+    if (w.size() > 7 && w[7].is_number_integer()) word.line = w[7].get<int>();
+    if (word.centres.size() != code_points(word.text).size()) spread(word);
+    out.push_back(std::move(word));
+  });
+  return out;
+}
+
 std::vector<Folder> folders_of(const std::string& text) {
   std::vector<Folder> out;
   for (size_t at = 0; at < text.size();) {
@@ -146,7 +119,7 @@ std::shared_ptr<const Data> Data::load(const std::vector<Folder>& folders, doubl
   auto data = std::make_shared<Data>();
   data->remember_ = remember;
   for (const Folder& folder : folders) {
-    if (!files_of(folder.path, "items").empty()) {
+    if (!measuring::line_files(folder.path, "items").empty()) {
       data->add_set(folder.path, folder.share, held_share);
       continue;
     }
@@ -154,7 +127,7 @@ std::shared_ptr<const Data> Data::load(const std::vector<Folder>& folders, doubl
     double total = 0;
     std::error_code problem;
     for (const auto& entry : fs::directory_iterator(folder.path, problem))
-      if (entry.is_directory() && !files_of(entry.path(), "items").empty()) {
+      if (entry.is_directory() && !measuring::line_files(entry.path().string(), "items").empty()) {
         size_t pictures = 0;
         for ([[maybe_unused]] const auto& p :
              fs::directory_iterator(entry.path() / "images", problem))
@@ -184,30 +157,25 @@ struct Data::Reading {
   bool says_held = false;
 };
 
-void Data::add_item(Reading& reading, const json& line) {
-  const std::string image = line.at("image").get<std::string>();
+void Data::add_item(Reading& reading, const Line& line) {
+  const std::string image = line.text("image");
   const auto [found, fresh] = reading.by_image.emplace(image, entries_.size());
   if (fresh) {
     Entry& entry = entries_.emplace_back();
     entry.path = (reading.folder / image).string();
     entry.set = reading.set;
-    entry.width = line.at("width").get<int>();
-    entry.height = line.at("height").get<int>();
+    entry.width = line.size("width");
+    entry.height = line.size("height");
     entry.photo = true;
     entry.digital = reading.set.rfind("pdf", 0) == 0;
-    if (entry.width < 1 || entry.height < 1)
-      throw std::runtime_error("width and height must be positive");
   }
   Entry& entry = entries_[found->second];
-  if (line.contains("held")) {
+  if (line.has("held")) {
     reading.says_held = true;
-    entry.held = entry.held || line["held"].get<bool>();
+    entry.held = line.flag("held") || entry.held;
   }
-  if (line.contains("digital")) entry.digital = line["digital"].get<bool>();
-  if (const auto boxes = line.find("text_boxes"); boxes != line.end() && boxes->is_array())
-    for (const json& box : *boxes)
-      reading.lines[image].push_back(
-          {box_of(box.at("box")), box.at("text").get<std::string>(), 0, {}, -1});
+  if (line.has("digital")) entry.digital = line.flag("digital");
+  for (Word& word : text_lines(line)) reading.lines[image].push_back(std::move(word));
   Item item = item_of(line);
   entry.photo = entry.photo && about_things(item.kind);
   if (const std::string name = about_things(item.kind) ? name_of(item) : std::string();
@@ -223,24 +191,27 @@ void Data::add_set(const std::string& path, double share, double held_share) {
                   entries_.size(),
                   {},
                   {}};
-  for (const fs::path& file : files_of(folder, "items"))
-    each_line(file, [&](const json& line) { add_item(reading, line); });
+  for (const std::string& file : measuring::line_files(path, "items"))
+    measuring::each_line(file, [&](const Line& line) { add_item(reading, line); });
   const auto each_known = [&](const char* files, auto&& take) {
-    for (const fs::path& file : files_of(folder, files))
-      each_line(file, [&](const json& line) {
-        const auto found = reading.by_image.find(line.at("image").get<std::string>());
+    for (const std::string& file : measuring::line_files(path, files))
+      measuring::each_line(file, [&](const Line& line) {
+        const auto found = reading.by_image.find(line.text("image"));
         if (found != reading.by_image.end()) take(entries_[found->second], line);
       });
   };
-  each_known("words", [](Entry& entry, const json& line) {
-    for (const json& w : line.at("words")) entry.words.push_back(word_of(w));
+  each_known("words", [](Entry& entry, const Line& line) {
+    for (Word& word : words_in(line)) entry.words.push_back(std::move(word));
   });
   // All things of a photograph, where somebody listed them.
-  each_known("objects", [this](Entry& entry, const json& line) {
+  each_known("objects", [this](Entry& entry, const Line& line) {
     entry.names.clear();
-    for (const json& o : line.at("objects"))
-      if (const Box box = box_of(o); box.area() > 0)
-        entry.names.push_back({box, number_of(without_spaces(o.at(4).get<std::string>()))});
+    line.each("objects", [&](const json& o, const std::string& name) {
+      const Box box = line.box(o, name);
+      if (o.size() < 5) line.refuse("'" + name + "' must be [x0,y0,x1,y1,name]");
+      const std::string thing = without_spaces(line.text(o[4], name));
+      if (box.area() > 0) entry.names.push_back({box, number_of(thing)});
+    });
   });
   if (entries_.size() == reading.first)
     throw Error(ErrorCode::not_found, "data: no questions in '" + path + "'");
@@ -295,7 +266,7 @@ const Entry& Data::draw(bool photo, Dice& dice) const {
 std::vector<const Entry*> Data::held(bool photo, int each) const {
   std::map<std::string, std::vector<const Entry*>> sets;
   for (const Entry& entry : entries_)
-    if (entry.held && entry.photo == photo && !entry.items.empty())
+    if (entry.held && entry.photo == photo && (!entry.items.empty() || entry.words.size() > 1))
       sets[entry.set].push_back(&entry);
   std::vector<const Entry*> out;
   for (const auto& [set, all] : sets) {

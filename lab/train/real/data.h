@@ -10,12 +10,15 @@
 
 #include <memory>
 #include <mutex>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "arrcoc/map.h"
 #include "lab/train/dice.h"
+
+namespace arrcoc::measuring {
+class Line;
+}
 
 namespace arrcoc::training::real {
 
@@ -57,6 +60,11 @@ struct Entry {  // one picture
   std::vector<Name> names;
 };
 
+// The text boxes of a line of items.jsonl, one word each with confidence 0; the words of a line of
+// words.jsonl. Error{bad_json} that names file and line.
+std::vector<Word> text_lines(const measuring::Line& line);
+std::vector<Word> words_in(const measuring::Line& line);
+
 struct Folder {
   std::string path;
   double share = 1;
@@ -80,7 +88,8 @@ class Data {
   bool has(bool photo) const { return !groups(photo).empty(); }
   // A picture to train on, sets by their shares. Calls with the same dice give the same picture.
   const Entry& draw(bool photo, Dice& dice) const;
-  // Pictures that were held aside, at most `each` of every set, spread over it.
+  // Pictures that were held aside and have questions, or words to ask about; at most `each` of
+  // every set, spread over it.
   std::vector<const Entry*> held(bool photo, int each) const;
 
   // The picture as it is stored; decoded ones are remembered, as many as `remember` bytes hold.
@@ -93,7 +102,7 @@ class Data {
     double share = 0;
   };
   struct Reading;
-  void add_item(Reading& reading, const nlohmann::json& line);
+  void add_item(Reading& reading, const measuring::Line& line);
   int number_of(const std::string& name);
   void add_set(const std::string& path, double share, double held_share);
   const std::vector<Group>& groups(bool photo) const { return photo ? photo_ : print_; }

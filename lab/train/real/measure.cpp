@@ -63,6 +63,7 @@ std::vector<Cell> cells_of(const Sample& sample, const Ask& ask, const float* ma
 Result looked_for(const Sample& sample, const Ask& ask, const float* map, int stride,
                   const std::vector<Cell>& cells) {
   Result r;
+  r.picture = sample.ticket;
   r.set = sample.kind;
   r.intent = ask.intent;
   r.question = tiny::decode(ask.question);

@@ -13,6 +13,7 @@
 namespace arrcoc::training::real {
 
 struct Result {  // of one question
+  uint64_t picture = 0;  // the sample's ticket
   std::string set, intent, question, wanted, given;
   double likelihood = 0;                    // product of the characters' probabilities
   double anls = 0, exact = 0, relaxed = 0;  // best over the accepted answers

@@ -401,6 +401,12 @@ void set_questions(const Making& m, const std::vector<Word>& words, Sample& samp
     }
   if (dice && !entry.photo)
     sample.words = reading_asks(words, view.width, view.height, wish.reading, *dice);
+  // A page without questions of its own is measured by what can be read on it.
+  if (!dice && !entry.photo && entry.items.empty()) {
+    Dice fixed(sample.ticket);
+    sample.asks = reading_asks(words, view.width, view.height, wish.reading, fixed);
+    std::erase_if(sample.asks, [](const Ask& ask) { return ask.task == Task::find; });
+  }
   const Factors n = factors(sample.native, view);
   for (auto* asks : {&sample.asks, &sample.words})
     for (Ask& ask : *asks)

@@ -24,7 +24,8 @@ Wish wish_of(const Options& options, bool photo);
 // both be empty. What depends on chance comes from the dice.
 Sample training_sample(const Data& data, const Entry& entry, uint64_t ticket, const Wish& wish,
                        Dice& dice);
-// The picture as it is, with its own questions.
+// The picture as it is, with its own questions; a page that has none, with questions from its
+// words.
 Sample held_sample(const Data& data, const Entry& entry, uint64_t ticket, const Wish& wish);
 
 }  // namespace arrcoc::training::real

@@ -11,11 +11,12 @@ namespace arrcoc::cli {
 
 namespace {
 
-constexpr std::array<std::pair<const char*, const char*>, 6> kCommands = {
+constexpr std::array<std::pair<const char*, const char*>, 7> kCommands = {
     {{"eval", "how well are questions answered, and answers covered?"},
      {"bench", "policies compared at equal budgets, with a report"},
      {"synth", "generated pictures with questions and their evidence"},
      {"train", "the trainer of the bundled model"},
+     {"label", "text of pictures by OCR, for training"},
      {"clips", "how well do tokens follow generated films?"},
      {"passes", "fit when to look again"}}};
 

@@ -2,11 +2,21 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "arrcoc/look.h"
 #include "arrcoc/texture.h"
 
 namespace arrcoc::media {
+
+// A word and where its characters are.
+struct Spelled {
+  Word word;
+  std::vector<float> centres;  // x of every code point of its text, source pixels; none: not known
+};
+// What Tesseract reads, letter by letter, in the order and with the errors of tesseract(), which
+// leaves the letters out; nothing is remembered. Thread-safe.
+std::vector<Spelled> spell(const Picture& picture);
 
 // Scorer: words of `source`, scored by the question, painted.
 std::unique_ptr<Scorer> make_reader(std::shared_ptr<const WordSource> source);

@@ -46,12 +46,38 @@ std::unique_ptr<tesseract::TessBaseAPI> make_engine() {
   return engine;
 }
 
+size_t code_points(const std::string& text) {
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+// Centres of the symbols of the word that the iterator stands at. A symbol of several code points
+// (a ligature) is shared out evenly.
+std::vector<float> centres_of(const tesseract::ResultIterator& at, const std::string& word,
+                              float scale) {
+  std::vector<float> out;
+  tesseract::ResultIterator symbol(at);
+  std::string spelled;
+  do {
+    const std::unique_ptr<char[]> text(symbol.GetUTF8Text(tesseract::RIL_SYMBOL));
+    int x0 = 0, y0 = 0, x1 = 0, y1 = 0;
+    if (text == nullptr || !symbol.BoundingBox(tesseract::RIL_SYMBOL, &x0, &y0, &x1, &y1))
+      return {};
+    spelled += text.get();
+    const size_t count = std::max<size_t>(1, code_points(text.get()));
+    const float wide = static_cast<float>(x1 - x0) / static_cast<float>(count);
+    for (size_t i = 0; i < count; ++i)
+      out.push_back((static_cast<float>(x0) + (static_cast<float>(i) + 0.5F) * wide) / scale);
+  } while (symbol.Next(tesseract::RIL_SYMBOL) && !symbol.IsAtBeginningOf(tesseract::RIL_WORD));
+  return spelled == word && out.size() == code_points(word) ? out : std::vector<float>();
+}
+
 // The words of one sheet, in picture pixels.
-std::vector<Word> read_sheet(tesseract::TessBaseAPI& engine, const OcrSheet& sheet) {
+std::vector<Spelled> read_sheet(tesseract::TessBaseAPI& engine, const OcrSheet& sheet) {
   engine.SetImage(sheet.ink.data, sheet.ink.cols, sheet.ink.rows, 1,
                   static_cast<int>(sheet.ink.step));
   engine.SetSourceResolution(300);
-  std::vector<Word> words;
+  std::vector<Spelled> words;
   if (engine.Recognize(nullptr) != 0) {
     engine.Clear();
     return words;
@@ -76,7 +102,8 @@ std::vector<Word> read_sheet(tesseract::TessBaseAPI& engine, const OcrSheet& she
       word.confidence = std::clamp(it->Confidence(tesseract::RIL_WORD) / 100, 0.0F, 1.0F);
       word.line = line;
       word.block = block;
-      words.push_back(std::move(word));
+      std::vector<float> centres = centres_of(*it, word.text, sheet.scale);
+      words.push_back({std::move(word), std::move(centres)});
     } while (it->Next(tesseract::RIL_WORD));
   }
   engine.Clear();
@@ -85,36 +112,44 @@ std::vector<Word> read_sheet(tesseract::TessBaseAPI& engine, const OcrSheet& she
 
 class Tesseract : public WordSource {
  public:
-  // One thread a sheet: recognition takes nearly all the time and the sheets are independent.
   std::vector<Word> read(const Picture& picture) const override {
+    std::vector<Word> words;
+    for (Spelled& spelled : spell(picture)) words.push_back(std::move(spelled.word));
+    return words;
+  }
+
+  // One thread a sheet: recognition takes nearly all the time and the sheets are independent.
+  std::vector<Spelled> spell(const Picture& picture) const {
     const std::vector<OcrSheet> sheets = sheets_of(picture);
-    std::vector<std::future<std::vector<Word>>> parts;
+    std::vector<std::future<std::vector<Spelled>>> parts;
     for (const OcrSheet& sheet : sheets) {
       parts.push_back(std::async(std::launch::async, [&] {
         keep_openmp_serial();
         return read_sheet(*engines_.borrow(), sheet);
       }));
     }
-    std::vector<std::vector<Word>> found;
+    std::vector<std::vector<Spelled>> found;
     for (auto& part : parts) found.push_back(part.get());
     return join(found, picture);
   }
 
  private:
   // Lines and blocks are numbered through; boxes end at the picture's edge.
-  static std::vector<Word> join(std::vector<std::vector<Word>>& found, const Picture& picture) {
+  static std::vector<Spelled> join(std::vector<std::vector<Spelled>>& found,
+                                   const Picture& picture) {
     const Box all{0, 0, static_cast<float>(picture.width()), static_cast<float>(picture.height())};
-    std::vector<Word> words;
+    std::vector<Spelled> words;
     int line = 0, block = 0;
-    for (std::vector<Word>& part : found) {
+    for (std::vector<Spelled>& part : found) {
       int lines = 0, blocks = 0;
-      for (Word& word : part) {
+      for (Spelled& spelled : part) {
+        Word& word = spelled.word;
         lines = std::max(lines, word.line + 1);
         blocks = std::max(blocks, word.block + 1);
         word.line += line;
         word.block += block;
         word.box = intersect(word.box, all);
-        if (word.box.area() > 0) words.push_back(std::move(word));
+        if (word.box.area() > 0) words.push_back(std::move(spelled));
       }
       line += lines;
       block += blocks;
@@ -126,11 +161,17 @@ class Tesseract : public WordSource {
       make_engine, std::clamp<size_t>(std::thread::hardware_concurrency(), 2, 8)};
 };
 
+std::shared_ptr<const Tesseract> engine() {
+  static const auto one = std::make_shared<const Tesseract>();
+  return one;
+}
+
 }  // namespace
 
+std::vector<Spelled> spell(const Picture& picture) { return engine()->spell(picture); }
+
 std::shared_ptr<const WordSource> tesseract() {
-  static const std::shared_ptr<const WordSource> source =
-      remembering(std::make_shared<Tesseract>(), kRemembered);
+  static const std::shared_ptr<const WordSource> source = remembering(engine(), kRemembered);
   return source;
 }
 
