@@ -124,11 +124,12 @@ struct AskOptions {
   AllocateOptions allocate;
   bool enlarge = false;  // offer level -1 (8x8 native pixels a token)
   // >0: tokens are cut from the picture resampled to this longer side (up or down), and leaves
-  // refer to that; the looker still sees the picture as it is. 0: native, but for `least_side`.
+  // refer to that; the looker still sees the picture as it is. 0: see below.
   int canvas = 0;
-  // Without a canvas: the canvas of pictures whose longer side is smaller (four times at most), for
-  // a model that takes patches: small print in small pictures is too fine for them. 0: none.
-  int least_side = 1024;
+  // Without a canvas, for a model that takes patches: pictures whose longer side is below
+  // `least_side` are enlarged to it (four times at most: small print), those above `most_side` are
+  // reduced to it (to a half at most: few tokens cover more of a page). 0: neither.
+  int least_side = 1024, most_side = 1280;
   bool statistics = false;  // record shape and range at every stage boundary
   PassRules passes;
   std::optional<PassPolicy> pass_policy;  // instead of the rules and of the calibrated confidence

@@ -45,6 +45,8 @@ void visit_fields(AskOptions& o, F&& f) {
   f("canvas", "cut tokens from the picture resampled to this longer side; 0 = native", o.canvas);
   f("least_side", "without canvas: enlarge smaller pictures to this longer side first; 0 = never",
     o.least_side);
+  f("most_side", "without canvas: reduce larger ones to this, to a half at most; 0 = never",
+    o.most_side);
   f("statistics", "record shape and range at every stage", o.statistics);
 }
 

@@ -48,11 +48,11 @@ void calibrate(const std::string& folder, const std::vector<std::string>& data, 
   auto neutral = std::make_shared<Bundle>(*make_bundle(fitted->networks));
   neutral->experts = fitted->experts;
   const Asker asker(neutral);
-  const std::vector<fitting::RealTrials> real = try_folders(asker, data);
   Progress progress("calibrating", static_cast<size_t>(questions));
   const fitting::Trials scenes = fitting::try_budgets(
       asker, measuring::ahead(measuring::held_out_groups(questions)), fitting::kFitBudgets,
       [&](int done) { progress.step(static_cast<size_t>(done)); });
+  const std::vector<fitting::RealTrials> real = try_folders(asker, data);
   const auto fit = fitting::fit_calibration(scenes, real, fitted->networks->fingerprint());
   ordered_json out = ordered_json::parse(to_json(fit.calibration));
   out["measured"] = {{"questions", fit.questions},

@@ -40,9 +40,14 @@ Geometry geometry_of(int width, int height, const AskOptions& options) {
   };
   check("canvas", options.canvas);
   check("least_side", options.least_side);
+  check("most_side", options.most_side);
   const int longer = std::max(width, height);
-  const int least = std::min(options.least_side, kMostEnlarged * longer);
-  const int canvas = options.canvas == 0 ? std::max(longer, least) : options.canvas;
+  int canvas = options.canvas;
+  if (canvas == 0) {
+    const int least = std::min(options.least_side, kMostEnlarged * longer);
+    const int most = options.most_side == 0 ? longer : std::max(options.most_side, longer / 2);
+    canvas = std::max(std::min(longer, most), least);
+  }
   if (canvas == longer) return {width, height, finest};
   const double scale = static_cast<double>(canvas) / longer;
   const auto side = [&](int n) { return std::max(1, static_cast<int>(std::lround(n * scale))); };
@@ -87,7 +92,7 @@ struct Asker::State {
   };
   struct KnownPicture {
     uint64_t hash;
-    int canvas, least_side;
+    int canvas, least_side, most_side;
     int finest;
     std::shared_ptr<const SeenPicture> seen;
   };
@@ -112,7 +117,8 @@ const std::shared_ptr<const Model>& Asker::model() const { return state_->model;
 
 AskOptions Asker::fitted(AskOptions options) const {
   const Model* model = state_->model.get();
-  if (model && model->capabilities().takes != TokenKind::patches) options.least_side = 0;
+  if (model && model->capabilities().takes != TokenKind::patches)
+    options.least_side = options.most_side = 0;
   if (!state_->bundle) return options;
   if (!options.allocate.experts) options.allocate.experts = state_->bundle->experts;
   if (!options.look.balance.learned) options.look.balance.learned = state_->bundle->balancer;
@@ -145,8 +151,8 @@ std::shared_ptr<const SeenPicture> Asker::see(const Picture& picture,
     auto& known = state_->pictures;
     const auto found = std::find_if(known.begin(), known.end(), [&](const auto& one) {
       return one.hash == picture.hash && one.canvas == options.canvas &&
-             one.least_side == options.least_side && one.finest == finest &&
-             one.seen->looker == looker;
+             one.least_side == options.least_side && one.most_side == options.most_side &&
+             one.finest == finest && one.seen->looker == looker;
     });
     if (found != known.end()) {
       known.splice(known.begin(), known, found);
@@ -157,7 +163,8 @@ std::shared_ptr<const SeenPicture> Asker::see(const Picture& picture,
   const Geometry& g = seen->pyramid->geometry();
   if (static_cast<int64_t>(g.width) * g.height > kLargestKept) return seen;
   const std::scoped_lock lock(state_->mutex);
-  state_->pictures.push_front({picture.hash, options.canvas, options.least_side, finest, seen});
+  state_->pictures.push_front(
+      {picture.hash, options.canvas, options.least_side, options.most_side, finest, seen});
   if (state_->pictures.size() > kPictures) state_->pictures.pop_back();
   return seen;
 }

@@ -100,7 +100,7 @@ const std::pair<const char*, Policy> kPolicies[] = {
      {"every patch at native detail, whatever the budget",
       [](AskOptions& o) {
         blind(o, "native");
-        o.least_side = 0;
+        o.least_side = o.most_side = 0;
       }}},
     {"resize",
      {"the whole picture shrunk to the budget", [](AskOptions& o) { blind(o, "resize"); }}},

@@ -102,8 +102,8 @@ SeenRef Engine::see(const std::vector<uint8_t>& bytes, const AskOptions& given,
   const AskOptions options = asker_->fitted(given);
   const auto looker = asker_->looker(options);
   const bool closer = options.passes.passes > 1 && options.passes.enlarge;
-  const PictureKey key{sha256(bytes), looker.get(), options.canvas, options.least_side,
-                       options.enlarge || closer};
+  const PictureKey key{sha256(bytes),      looker.get(),      options.canvas,
+                       options.least_side, options.most_side, options.enlarge || closer};
   auto promise = std::make_shared<std::promise<SeenRef>>();
   bool fresh = false;
   const std::shared_future<SeenRef> future = cache_.find(key, *promise, fresh);

@@ -19,7 +19,7 @@ using SeenRef = std::shared_ptr<const SeenPicture>;
 struct PictureKey {
   std::string digest;              // SHA-256 of the encoded bytes
   const Looker* looker = nullptr;  // kept alive by the cached picture
-  int canvas = 0, least_side = 0;
+  int canvas = 0, least_side = 0, most_side = 0;
   bool enlarge = false;  // level -1 is offered
   auto operator<=>(const PictureKey&) const = default;
 };

@@ -173,7 +173,7 @@ Ticket Service::ask(const Asked& asked, Wanted wanted) const {
     if (wanted == Wanted::answer) question.wanted = Wanted::readings;
     question.model = asked.upstream;
     question.options = options_for(request.extension, upstream_->budget(request.model));
-    question.options.least_side = 0;  // the upstream resizes by a rule of its own
+    question.options.least_side = question.options.most_side = 0;  // it resizes by its own rule
   } else {
     question.model = asker_->model();
     question.options = options_for(request.extension, "");

@@ -109,8 +109,8 @@ TEST(Ask, APictureIsSeenOnce) {
   EXPECT_GT(first->bytes(), 200 * 100 * 3);
 }
 
-// Tokens of small pictures are cut from an enlarged one, for models that take patches.
-TEST(Ask, SmallPicturesAreEnlarged) {
+// Tokens of small and large pictures are cut from a resampled one, for models that take patches.
+TEST(Ask, SmallPicturesAreEnlargedAndLargeOnesReduced) {
   const auto side = [](int width, int height, const AskOptions& options) {
     return geometry_of(width, height, options).width;
   };
@@ -118,10 +118,13 @@ TEST(Ask, SmallPicturesAreEnlarged) {
   EXPECT_EQ(side(300, 420, {}), 731);
   EXPECT_EQ(side(100, 80, {}), 400);  // four times at most
   EXPECT_EQ(side(1024, 80, {}), 1024);
-  EXPECT_EQ(side(1600, 1200, {}), 1600);
+  EXPECT_EQ(side(1200, 800, {}), 1200);
+  EXPECT_EQ(side(1600, 1200, {}), 1280);
+  EXPECT_EQ(side(4000, 3000, {}), 2000);  // to a half at most
   AskOptions native;
-  native.least_side = 0;
+  native.least_side = native.most_side = 0;
   EXPECT_EQ(side(420, 300, native), 420);
+  EXPECT_EQ(side(4000, 300, native), 4000);
   EXPECT_EQ(side(420, 300, policy("native")), 420);
   AskOptions canvas;
   canvas.canvas = 512;
