@@ -287,6 +287,7 @@ void Trainer::guard() {
     say_("guard: no question about a real picture is held aside (held_share): nothing compared");
     return;
   }
+  say_("guard: the old weights answer the same " + std::to_string(after.size()) + " questions");
   Verdict verdict =
       verdict_of(held_aside_->measure_real(tiny::load_networks(options_.init), type_), after);
   verdict.kept_old = verdict.kept_old && options_.guard;
