@@ -12,7 +12,7 @@
 
 namespace arrcoc::training::real {
 
-struct Result {  // of one question
+struct Result {          // of one question
   uint64_t picture = 0;  // the sample's ticket
   std::string set, intent, question, wanted, given;
   double likelihood = 0;                    // product of the characters' probabilities
