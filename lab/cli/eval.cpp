@@ -133,7 +133,8 @@ void eval_suites(const Eval& args) {
               << "other words: " << rounded(moves.reworded) << " (" << moves.rewordings << ")\n";
 }
 
-// The policies that were asked for, then rows that know no question and share budget and seed.
+// The policies that were asked for, then rows that know no question and share budget, seed and
+// canvas.
 std::vector<EvalRow> data_rows(const Eval& args, bool read) {
   std::vector<EvalRow> rows = rows_of(args, split_names(args.policy("lexical")), "balanced");
   for (const char* blind : {"breadth-first", "random", "text"}) {
@@ -144,6 +145,9 @@ std::vector<EvalRow> data_rows(const Eval& args, bool read) {
     row.options = policy(blind);
     row.options.budget = rows[0].options.budget;
     row.options.allocate.seed = rows[0].options.allocate.seed;
+    row.options.canvas = rows[0].options.canvas;  // and are cut alike
+    row.options.least_side = rows[0].options.least_side;
+    row.options.most_side = rows[0].options.most_side;
     rows.push_back(std::move(row));
   }
   for (EvalRow& row : rows) row.read = read;
