@@ -31,6 +31,12 @@ void blind(AskOptions& o, const char* allocator) {
   o.allocator = allocator;
 }
 
+// Of the picture as it came: these count and cut it by rules of their own.
+void blind_as_it_is(AskOptions& o, const char* allocator) {
+  blind(o, allocator);
+  o.least_side = o.most_side = 0;
+}
+
 // The model of a policy that has one of its own; null: the bundle's.
 std::shared_ptr<const Model> own_model(const std::string& policy, const Bundle& bundle) {
   tiny::ReadOptions options;
@@ -66,15 +72,15 @@ void register_baselines() {
                             }}});
   all.push_back({"slices",
                  {"an overview and slices by aspect ratio, equal shares of the budget (LLaVA-UHD)",
-                  [](AskOptions& o) { blind(o, "slices"); }}});
+                  [](AskOptions& o) { blind_as_it_is(o, "slices"); }}});
   all.push_back({kQueryPolicy,
                  {"64 learned queries look at every patch, the writer sees only them (BLIP-2)",
                   [](AskOptions& o) {
-                    blind(o, kEveryPatch);
+                    blind_as_it_is(o, kEveryPatch);
                     o.own_budget = std::to_string(tiny::kQueries);
                   }}});
   for (const auto& [name, summary] : registry<Reducer>().list())
-    all.push_back({name, {summary, [](AskOptions& o) { blind(o, kEveryPatch); }}});
+    all.push_back({name, {summary, [](AskOptions& o) { blind_as_it_is(o, kEveryPatch); }}});
 }
 
 bool encodes_all(const AskOptions& options) {

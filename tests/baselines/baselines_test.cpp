@@ -220,7 +220,8 @@ TEST(Baselines, SlicesFollowTheAspectRatioAndShareTheBudget) {
 TEST(Baselines, OnlyTheOracleReadsTheEvidence) {
   const Picture picture = noise(512, 512);
   const auto seen = [&](const char* policy, const std::vector<Box>& evidence) {
-    const AskOptions options = with_budget(policy, "70");
+    AskOptions options = with_budget(policy, "70");
+    options.least_side = 0;
     return allocation_of(askers().of(options).ask(picture, {{"what?", evidence}}, options)[0])
         .leaves;
   };

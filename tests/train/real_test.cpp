@@ -331,6 +331,7 @@ void compare_with_inference(int width, int height, int canvas) {
                    "drawing");
   AskOptions options;
   options.canvas = canvas;
+  options.least_side = options.most_side = 0;
   options.enlarge = true;
   const Pyramid pyramid = pyramid_of(picture, options);
   ASSERT_EQ(pyramid.geometry().width, sample.native.width);
