@@ -62,15 +62,17 @@ TEST_F(Cli, LookPrintsTheWholeJson) {
   for (const char* key : {"weights", "milliseconds", "fallbacks"}) {
     EXPECT_TRUE(j.contains(key)) << key;
   }
-  // The leaves tile the picture exactly once.
+  // The leaves tile the picture exactly once, in pixels of the canvas: it is a small one.
+  EXPECT_EQ(j["canvas"]["width"], 1024);
+  EXPECT_EQ(j["canvas"]["height"], 768);
   double area = 0;
   for (const json& l : j["leaves"]) {
     const int size = l["size"];
     EXPECT_EQ(size, 16 << l["level"].get<int>());
     const int x = l["x"], y = l["y"];
-    area += (std::min(640, x + size) - x) * (std::min(480, y + size) - y);
+    area += (std::min(1024, x + size) - x) * (std::min(768, y + size) - y);
   }
-  EXPECT_EQ(area, 640 * 480);
+  EXPECT_EQ(area, 1024 * 768);
 }
 
 TEST_F(Cli, SameSeedSameBytesOnOneAndTwoThreads) {
