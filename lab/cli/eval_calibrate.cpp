@@ -21,14 +21,19 @@ ordered_json confidence_json(const fitting::ConfidenceFit& fit) {
           {"right_when_sure", rounded(fit.right_when_sure)}};
 }
 
-std::vector<fitting::RealTrials> try_folders(const Asker& asker,
-                                             const std::vector<std::string>& data) {
-  std::vector<QuestionFolder> folders;
+std::vector<QuestionFolder> open_folders(const std::vector<std::string>& data) {
+  std::vector<QuestionFolder> out;
   for (const std::string& name : data) {
-    folders.push_back(open_folder(name, 0, 0));
-    if (!folders.back().answers)
+    out.push_back(open_folder(name, 0, 0));
+    if (!out.back().answers)
       throw Error(ErrorCode::bad_argument, name + " has no answers to calibrate with");
   }
+  return out;
+}
+
+std::vector<fitting::RealTrials> try_folders(const Asker& asker,
+                                             const std::vector<std::string>& data,
+                                             const std::vector<QuestionFolder>& folders) {
   std::vector<fitting::RealTrials> out;
   for (size_t i = 0; i < folders.size(); ++i) {
     Progress progress(data[i], folders[i].questions);
@@ -45,6 +50,7 @@ std::vector<fitting::RealTrials> try_folders(const Asker& asker,
 void calibrate(const std::string& folder, const std::vector<std::string>& data, int questions,
                bool json) {
   const auto fitted = load_bundle(folder);
+  const std::vector<QuestionFolder> folders = open_folders(data);  // what is wrong is said at once
   auto neutral = std::make_shared<Bundle>(*make_bundle(fitted->networks));
   neutral->experts = fitted->experts;
   const Asker asker(neutral);
@@ -52,7 +58,7 @@ void calibrate(const std::string& folder, const std::vector<std::string>& data, 
   const fitting::Trials scenes = fitting::try_budgets(
       asker, measuring::ahead(measuring::held_out_groups(questions)), fitting::kFitBudgets,
       [&](int done) { progress.step(static_cast<size_t>(done)); });
-  const std::vector<fitting::RealTrials> real = try_folders(asker, data);
+  const std::vector<fitting::RealTrials> real = try_folders(asker, data, folders);
   const auto fit = fitting::fit_calibration(scenes, real, fitted->networks->fingerprint());
   ordered_json out = ordered_json::parse(to_json(fit.calibration));
   out["measured"] = {{"questions", fit.questions},

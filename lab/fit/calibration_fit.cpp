@@ -5,6 +5,7 @@
 
 #include "arrcoc/error.h"
 #include "lab/fit/logistic.h"
+#include "models/tiny/signs.h"
 
 namespace arrcoc::fitting {
 
@@ -87,16 +88,7 @@ void fit_budget(const Trials& trials, const Targets& targets, CalibrationFit& be
 
 // ---- Confidence
 
-constexpr size_t kSigns = 7;
-using SignExample = Example<kSigns>;
-
-std::array<double, kSigns> terms(const AnswerSigns& s) {
-  const auto logit = [](double p) {
-    p = std::clamp(p, 1e-9, 1 - 1e-9);
-    return std::log(p / (1 - p));
-  };
-  return {1, logit(s.likelihood), logit(s.least), s.length, s.repeats, s.computes, s.misfit};
-}
+using SignExample = Example<std::size(tiny::kConfidenceTerms)>;
 
 struct Point {
   AnswerSigns signs;
@@ -123,16 +115,13 @@ void fit_confidence(const std::vector<PointSet>& sets, Calibration& c) {
   std::vector<SignExample> examples;
   for (const PointSet& set : sets)
     for (const Point& point : set.points)
-      examples.push_back({terms(point.signs), point.right,
+      examples.push_back({tiny::confidence_values(point.signs), point.right,
                           static_cast<double>(largest) / static_cast<double>(set.points.size())});
-  const auto w = regress<kSigns>(examples, {0, 1});
-  c.offset = w[0];
-  c.slope = w[1];
-  c.least = w[2];
-  c.length = w[3];
-  c.repeats = w[4];
-  c.computes = w[5];
-  c.misfit = w[6];
+  tiny::ConfidenceValues start{};
+  for (size_t i = 0; i < start.size(); ++i)
+    start[i] = Calibration{}.*tiny::kConfidenceTerms[i].weight;
+  const tiny::ConfidenceValues fitted = regress(examples, start);
+  for (size_t i = 0; i < fitted.size(); ++i) c.*tiny::kConfidenceTerms[i].weight = fitted[i];
 }
 
 // The least confidence from which on that share of the answers is right, every set alike.

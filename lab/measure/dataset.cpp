@@ -20,23 +20,18 @@ std::vector<Box> filled_boxes(const Line& line, const char* key) {
   return out;
 }
 
-// Those without an area are no place and are left out.
-std::vector<Text> texts_of(const Line& line) {
-  std::vector<Text> out;
-  line.each("text_boxes", [&](const json& one, const std::string& key) {
-    if (!one.is_object() || !one.contains("box") || !one.contains("text"))
-      line.refuse("'" + key + "' must have box and text");
-    const Box box = line.box(one["box"], key + ".box");
-    if (box.area() > 0) out.push_back({box, line.text(one["text"], key + ".text")});
-  });
-  return out;
-}
-
-Item item_of(const Line& line, const fs::path& folder) {
-  Item item;
+// The picture's path and size, of whatever is asked about it.
+template <class T>
+T about_picture(const Line& line, const fs::path& folder) {
+  T item;
   item.image = (folder / line.text("image")).string();
   item.width = line.size("width");
   item.height = line.size("height");
+  return item;
+}
+
+Item item_of(const Line& line, const fs::path& folder) {
+  auto item = about_picture<Item>(line, folder);
   item.question = line.text("question");
   item.id = line.has("id") ? line.text("id") : item.image;
   item.kind = line.text_or_none("kind");
@@ -46,15 +41,14 @@ Item item_of(const Line& line, const fs::path& folder) {
   item.answer_boxes = filled_boxes(line, "answer_boxes");
   item.evidence_boxes = filled_boxes(line, "evidence_boxes");
   item.alternate_boxes = filled_boxes(line, "alternate_boxes");
-  item.texts = texts_of(line);
+  line.each_text([&](const Box& box, std::string text) {
+    if (box.area() > 0) item.texts.push_back({box, std::move(text)});  // else it is no place
+  });
   return item;
 }
 
 GazeItem gaze_of(const Line& line, const fs::path& folder) {
-  GazeItem item;
-  item.image = (folder / line.text("image")).string();
-  item.width = line.size("width");
-  item.height = line.size("height");
+  auto item = about_picture<GazeItem>(line, folder);
   item.question = line.text_or_none("question");
   line.each("fixations", [&](const json& one, const std::string& key) {
     if (!one.is_array() || one.size() < 2) line.refuse("'" + key + "' must be [x,y]");

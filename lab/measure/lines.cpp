@@ -80,6 +80,14 @@ void Line::each(const char* key,
   for (size_t i = 0; i < list->size(); ++i) take((*list)[i], key + ("[" + std::to_string(i) + "]"));
 }
 
+void Line::each_text(const std::function<void(const Box&, std::string)>& take) const {
+  each("text_boxes", [&](const json& value, const std::string& key) {
+    if (!value.is_object() || !value.contains("box") || !value.contains("text"))
+      refuse("'" + key + "' must have a 'box' and a 'text'");
+    take(box(value["box"], key + ".box"), text(value["text"], key + ".text"));
+  });
+}
+
 std::vector<Box> Line::boxes(const char* key) const {
   std::vector<Box> out;
   each(key, [&](const json& value, const std::string& name) { out.push_back(box(value, name)); });

@@ -29,6 +29,8 @@ class Line {
             const std::function<void(const nlohmann::json&, const std::string&)>& take) const;
   // The first four numbers of a list; `key` names it in the message.
   Box box(const nlohmann::json& value, const std::string& key) const;
+  // Calls take(box, text) for every {"box","text"} of text_boxes.
+  void each_text(const std::function<void(const Box&, std::string)>& take) const;
   std::string text(const nlohmann::json& value, const std::string& key) const;
   float number(const nlohmann::json& value, const std::string& key) const;
   const nlohmann::json& object() const { return object_; }

@@ -40,6 +40,17 @@ inline Options tiny_options(const std::string& name) {
   return o;
 }
 
+// Of a run on a folder of pictures.
+inline Options folder_options(const std::string& name, const std::string& data) {
+  Options o = tiny_options(name);
+  o.data = data;
+  o.slots = o.real_slots = 8;
+  o.pictures = 4;
+  o.held_out = 2;
+  o.reading = 0;
+  return o;
+}
+
 inline void draw_digit(scenes::Image& image, int digit, int x, int y, int dot) {
   static const char* const kRows[10] = {
       "01110100011001110101110011000101110", "00100011000010000100001000010001110",

@@ -76,16 +76,11 @@ struct Trained {
 
 Trained run(const std::string& name, const std::string& data, const std::string& init,
             int64_t steps, float rate, bool guard = true) {
-  Options o = tiny_options(name);
-  o.data = data;
+  Options o = folder_options(name, data);
   o.init = init;
   o.guard = guard;
   o.native = 64;
-  o.slots = o.real_slots = 8;
-  o.pictures = 4;
   o.real = 0.75F;
-  o.held_out = 2;
-  o.reading = 0;
   o.dense = 0;
   o.steps = steps;
   o.rate = o.realizer_rate = rate;

@@ -510,13 +510,8 @@ TEST(RealTraining, RunsResumesAndIsDeterministic) {
              {"words", {{10, 10, 60, 40, "blue", 96, {16, 29, 42, 54}, 0}}}},
             "/words.jsonl");
   }
-  arrcoc::training::Options o = arrcoc::training::tiny_options("real");
-  o.data = set.path;
+  arrcoc::training::Options o = arrcoc::training::folder_options("real", set.path);
   o.native = 128;
-  o.slots = o.real_slots = 8;
-  o.pictures = 4;
-  o.held_out = 2;
-  o.reading = 0;
   o.steps = 4;
   o.evaluate_steps = 2;
   const SceneSource scenes = [](uint64_t seed, bool) {

@@ -65,10 +65,8 @@ bool held_by_name(const std::string& image, double share) {
 
 std::vector<Word> text_lines(const Line& line) {
   std::vector<Word> out;
-  line.each("text_boxes", [&](const json& value, const std::string& name) {
-    if (!value.is_object() || !value.contains("box") || !value.contains("text"))
-      line.refuse("'" + name + "' must have a 'box' and a 'text'");
-    out.push_back({line.box(value["box"], name), line.text(value["text"], name), 0, {}, -1});
+  line.each_text([&](const Box& box, std::string text) {
+    out.push_back({box, std::move(text), 0, {}, -1});
   });
   return out;
 }

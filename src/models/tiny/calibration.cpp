@@ -5,6 +5,7 @@
 #include "arrcoc/bundle.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "models/tiny/signs.h"
 
 namespace arrcoc {
 
@@ -61,11 +62,21 @@ AnswerSigns signs_of(const std::string& question, const std::string& answer,
   return out;
 }
 
+tiny::ConfidenceValues tiny::confidence_values(const AnswerSigns& signs) {
+  return {1,
+          logit(signs.likelihood),
+          logit(signs.least),
+          signs.length,
+          signs.repeats,
+          signs.computes,
+          signs.misfit};
+}
+
 double calibrated(const Calibration& c, const AnswerSigns& signs) {
-  const double z = c.offset + c.slope * logit(signs.likelihood) + c.least * logit(signs.least) +
-                   c.length * signs.length + c.repeats * signs.repeats +
-                   c.computes * signs.computes + c.misfit * signs.misfit;
-  return 1 / (1 + std::exp(-z));
+  const tiny::ConfidenceValues values = tiny::confidence_values(signs);
+  double sum = 0;
+  for (size_t i = 0; i < values.size(); ++i) sum += c.*tiny::kConfidenceTerms[i].weight * values[i];
+  return 1 / (1 + std::exp(-sum));
 }
 
 double calibrated_need(const Calibration& c, double e, const Query& query) {
@@ -76,14 +87,9 @@ double calibrated_need(const Calibration& c, double e, const Query& query) {
 Calibration calibration_from_json(const std::string& text) {
   Calibration out;
   JsonFields fields = JsonFields::parse("calibration", text);
-  fields.number("slope", out.slope, -100, 100)
-      .number("offset", out.offset, -100, 100)
-      .number("least", out.least, -100, 100)
-      .number("length", out.length, -100, 100)
-      .number("repeats", out.repeats, -100, 100)
-      .number("computes", out.computes, -100, 100)
-      .number("misfit", out.misfit, -100, 100)
-      .number("threshold", out.threshold, 0, 1)
+  for (const tiny::ConfidenceTerm& term : tiny::kConfidenceTerms)
+    fields.number(term.name, out.*term.weight, -100, 100);
+  fields.number("threshold", out.threshold, 0, 1)
       .number("scale", out.scale, 0, 100)
       .number("power", out.power, 0.05, 20)
       .number("complex", out.complex, 0.05, 20)
@@ -94,11 +100,13 @@ Calibration calibration_from_json(const std::string& text) {
 }
 
 std::string to_json(const Calibration& c) {
-  const ordered_json out = {
-      {"slope", c.slope},   {"offset", c.offset},       {"least", c.least},
-      {"length", c.length}, {"repeats", c.repeats},     {"computes", c.computes},
-      {"misfit", c.misfit}, {"threshold", c.threshold}, {"scale", c.scale},
-      {"power", c.power},   {"complex", c.complex},     {"weights", c.weights}};
+  ordered_json out;
+  for (const tiny::ConfidenceTerm& term : tiny::kConfidenceTerms) out[term.name] = c.*term.weight;
+  out["threshold"] = c.threshold;
+  out["scale"] = c.scale;
+  out["power"] = c.power;
+  out["complex"] = c.complex;
+  out["weights"] = c.weights;
   return out.dump();
 }
 
