@@ -1,9 +1,20 @@
 // The part of the service that stands in front of another server.
 #include "arrcoc/error.h"
 #include "serve/api_error.h"
+#include "serve/encoding.h"
 #include "serve/service.h"
 
 namespace arrcoc::serving {
+
+namespace {
+
+constexpr const char* kUsualQuestion = "What is in the picture?";
+
+bool blank(const std::string& text) {
+  return text.find_first_not_of(" \t\r\n") == std::string::npos;
+}
+
+}  // namespace
 
 // A request that was sent on, and its reply.
 struct Service::Proxied {
@@ -13,6 +24,29 @@ struct Service::Proxied {
   std::optional<Answered> answered;  // once the road has heard the reply
   bool whole = true;                 // what was passed on ends with a whole event
 };
+
+std::shared_ptr<Service::Asked> Service::begin_proxied(const Request& from, json given,
+                                                       Wanted wanted) {
+  auto asked = std::make_shared<Asked>();
+  asked->id = random_id("chatcmpl-");
+  asked->deadline = deadline();
+  const ChatRequest& request = asked->request = parse_chat(given);
+  asked->upstream =
+      std::make_shared<UpstreamModel>(*upstream_, request, std::move(given),
+                                      upstream_->headers(from), [this] { require_patience(); });
+  if (request.pictures().empty()) return asked;
+  require_few(request);
+  Question question;
+  question.text = request.question().text;
+  if (blank(question.text)) question.text = kUsualQuestion;
+  question.wanted = wanted == Wanted::answer ? Wanted::readings : wanted;
+  question.model = asked->upstream;
+  engine();  // says when it is still loading
+  question.options = options_for(request.extension, upstream_->budget(request.model));
+  question.options.least_side = question.options.most_side = 0;  // it resizes by its own rule
+  asked->job = ask(*asked, std::move(question));
+  return asked;
+}
 
 // Whoever names a budget does not want to pay more.
 void Service::require_affordable(const Asked& asked, const std::vector<std::string>& notes) const {

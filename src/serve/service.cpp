@@ -13,14 +13,8 @@ namespace arrcoc::serving {
 
 namespace {
 
-constexpr const char* kUsualQuestion = "What is in the picture?";
-
 std::string or_else(const std::string& value, const std::string& usual) {
   return value.empty() ? usual : value;
-}
-
-bool blank(const std::string& text) {
-  return text.find_first_not_of(" \t\r\n") == std::string::npos;
 }
 
 void reply(httplib::Response& response, const ordered_json& body) {
@@ -132,58 +126,43 @@ std::vector<SeenRef> Service::see(const std::vector<const std::string*>& urls,
   return out;
 }
 
-std::shared_ptr<Service::Asked> Service::begin(const Request& from, const std::string& body,
-                                               Wanted wanted) {
-  json given = parse_json(body, "the request");
+std::shared_ptr<Service::Asked> Service::begin(const json& given, Wanted wanted) {
   auto asked = std::make_shared<Asked>();
   asked->id = random_id("chatcmpl-");
   asked->deadline = deadline();
   ChatRequest& request = asked->request = parse_chat(given);
-  const size_t pictures = request.pictures().size();
-  if (upstream_) {
-    asked->upstream =
-        std::make_shared<UpstreamModel>(*upstream_, request, std::move(given),
-                                        upstream_->headers(from), [this] { require_patience(); });
-    if (pictures == 0) return asked;
-  } else {
-    engine();  // says when it is still loading
-    const std::string name = asker_->model()->name();
-    if (or_else(request.model, name) != name)
-      throw ApiError(404, "model_not_found", "there is no such model, only " + name);
-    request.model = name;
-    request.question();
-    if (pictures == 0)
-      throw ApiError(400, "no_picture", "this model answers about pictures: add an image_url");
-  }
-  if (pictures > static_cast<size_t>(options_.max_pictures))
-    throw ApiError(400, "too_many_pictures",
-                   "at most " + std::to_string(options_.max_pictures) + " pictures a request");
-  asked->job = ask(*asked, wanted);
-  return asked;
-}
-
-Ticket Service::ask(const Asked& asked, Wanted wanted) const {
-  Engine& engine = this->engine();
-  const ChatRequest& request = asked.request;
+  engine();  // says when it is still loading
+  const std::string name = asker_->model()->name();
+  if (or_else(request.model, name) != name)
+    throw ApiError(404, "model_not_found", "there is no such model, only " + name);
+  request.model = name;
+  request.question();
+  if (request.pictures().empty())
+    throw ApiError(400, "no_picture", "this model answers about pictures: add an image_url");
+  require_few(request);
   Question question;
   question.text = request.question().text;
   question.wanted = wanted;
-  if (asked.upstream) {
-    if (blank(question.text)) question.text = kUsualQuestion;
-    if (wanted == Wanted::answer) question.wanted = Wanted::readings;
-    question.model = asked.upstream;
-    question.options = options_for(request.extension, upstream_->budget(request.model));
-    question.options.least_side = question.options.most_side = 0;  // it resizes by its own rule
-  } else {
-    question.model = asker_->model();
-    question.options = options_for(request.extension, "");
-    if (question.model->capabilities().turns) question.options.before = turns_of(request);
-    if (!bundled()) question.options.generate = generation_of(request, options_.max_new_tokens);
-  }
+  question.model = asker_->model();
+  question.options = options_for(request.extension, "");
+  if (question.model->capabilities().turns) question.options.before = turns_of(request);
+  if (!bundled()) question.options.generate = generation_of(request, options_.max_new_tokens);
+  asked->job = ask(*asked, std::move(question));
+  return asked;
+}
+
+void Service::require_few(const ChatRequest& request) const {
+  if (request.pictures().size() > static_cast<size_t>(options_.max_pictures))
+    throw ApiError(400, "too_many_pictures",
+                   "at most " + std::to_string(options_.max_pictures) + " pictures a request");
+}
+
+Ticket Service::ask(const Asked& asked, Question question) const {
+  const ChatRequest& request = asked.request;
   parse_query(question.text);  // refuses a bad question before anything is decoded
   require_enough(question.options.budget, request.pictures().size());
   question.pictures = see(request.pictures(), question.options, asked.deadline);
-  return engine.ask(std::move(question));
+  return engine().ask(std::move(question));
 }
 
 // ---- Waiting
@@ -241,8 +220,9 @@ ordered_json Service::extension(const Asked& asked, const Answered& answered) co
 }
 
 void Service::chat(const Request& from, const std::string& body, Response& response) {
-  auto asked = begin(from, body, Wanted::answer);
-  if (asked->upstream) return forward(std::move(asked), response);
+  json given = parse_json(body, "the request");
+  if (upstream_) return forward(begin_proxied(from, std::move(given), Wanted::answer), response);
+  auto asked = begin(given, Wanted::answer);
   if (asked->request.stream) return stream(std::move(asked), response);
   Answered answered = collect(*asked);
   account(*asked, answered);
@@ -356,7 +336,9 @@ void Service::account(const Asked& asked, Answered& answered) {
 // ---- The other endpoints
 
 void Service::count_tokens(const Request& from, const std::string& body, Response& response) {
-  const auto asked = begin(from, body, Wanted::count);
+  json given = parse_json(body, "the request");
+  const auto asked = upstream_ ? begin_proxied(from, std::move(given), Wanted::count)
+                               : begin(given, Wanted::count);
   Usage usage;
   if (asked->job) {
     const Answered answered = collect(*asked);

@@ -62,8 +62,9 @@ class Service {
   AskOptions options_for(const Extension& extension, const std::string& usual_budget) const;
   std::vector<SeenRef> see(const std::vector<const std::string*>& urls, const AskOptions& options,
                            Clock::time_point deadline) const;
-  std::shared_ptr<Asked> begin(const Request& from, const std::string& body, Wanted wanted);
-  Ticket ask(const Asked& asked, Wanted wanted) const;
+  std::shared_ptr<Asked> begin(const json& given, Wanted wanted);
+  void require_few(const ChatRequest& request) const;  // ApiError{400}
+  Ticket ask(const Asked& asked, Question question) const;
 
   // Throws when waiting has become pointless: the client is gone, the server goes down.
   void require_patience() const;
@@ -82,6 +83,7 @@ class Service {
                       const char* before_error);
 
   // proxy.cpp: what goes to the upstream and comes from there.
+  std::shared_ptr<Asked> begin_proxied(const Request& from, json given, Wanted wanted);
   void forward(std::shared_ptr<Asked> asked, Response& response);
   void require_affordable(const Asked& asked, const std::vector<std::string>& notes) const;
   void pass_body(Proxied& proxied, Response& response);
