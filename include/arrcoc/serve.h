@@ -69,6 +69,8 @@ struct Options {
   std::string upstream_key;  // sent there instead of the client's key
   std::string upstream_family = "auto";       // how it counts picture tokens, see families()
   std::vector<std::string> upstream_budgets;  // PATTERN=BUDGET by model name; * matches anything
+  int upstream_memory_mb = 64;                // views that earlier turns sent, to be repeated
+  int upstream_old_pictures = 0;              // of earlier turns that are sent; 0: all
   double upstream_seconds = 120;              // without a byte from there
   int upstream_retries = 2;  // after a failed connection or a 5xx, before anything was sent on
 };
@@ -112,6 +114,9 @@ void visit_fields(Options& o, F&& f) {
   f("upstream_family", "how the upstream counts picture tokens; auto: by model name",
     o.upstream_family);
   f("upstream_budgets", "PATTERN=BUDGET by model name", o.upstream_budgets);
+  f("upstream_memory_mb", "megabytes of views that earlier turns sent", o.upstream_memory_mb);
+  f("upstream_old_pictures", "pictures of earlier turns that are sent, newest first; 0: all",
+    o.upstream_old_pictures);
   f("upstream_seconds", "patience with a silent upstream", o.upstream_seconds);
   f("upstream_retries", "tries after a failed one", o.upstream_retries);
 }
@@ -124,19 +129,30 @@ void apply_environment(Options& options, const std::function<const char*(const c
 // Error{bad_argument} naming the option that cannot be.
 void check(const Options& options);
 
+// How much of a picture a client wishes to be read, as OpenAI spells it.
+enum class Detail { automatic, low, high };
+
+// What a processor's configuration or a server changes of a family's rule. 0: the family's own.
+struct PictureLimits {
+  int64_t min_pixels = 0, max_pixels = 0;
+  int min_tokens = 0, max_tokens = 0;
+};
+
 // How a family of models counts the tokens of a picture.
 struct Family {
   std::string name;
   std::string formula;     // for people
   int token_pixels = 0;    // pixels along a token; 0: size hardly matters, crops do not pay
   bool estimated = false;  // not known exactly
+  PictureLimits limits;
 };
 std::vector<Family> families();
 // The family of a model's name; "unknown" (estimated) when nothing matches.
 Family family_of(const std::string& model);
 Family family_named(const std::string& name);  // Error{not_found}
 // Tokens of a picture of that many pixels.
-int64_t picture_tokens(const Family& family, int width, int height);
+int64_t picture_tokens(const Family& family, int width, int height,
+                       Detail detail = Detail::automatic);
 
 class Server {
  public:

@@ -82,6 +82,7 @@ std::vector<uint8_t> data_url_bytes(std::string_view url) {
 }
 
 std::string sha256(const std::vector<uint8_t>& bytes) { return digest(bytes.data(), bytes.size()); }
+std::string sha256(std::string_view text) { return digest(text.data(), text.size()); }
 
 std::string random_id(const std::string& prefix) {
   unsigned char raw[12];

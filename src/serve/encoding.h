@@ -17,6 +17,7 @@ std::string png_url(const std::vector<uint8_t>& png);  // data:image/png;base64,
 std::vector<uint8_t> data_url_bytes(std::string_view url);
 
 std::string sha256(const std::vector<uint8_t>& bytes);  // 32 raw bytes
+std::string sha256(std::string_view text);
 std::string random_id(const std::string& prefix);       // prefix and 24 random hex digits
 
 // Takes the same time wherever the difference is; lengths are hidden by hashing both.

@@ -24,7 +24,7 @@ std::vector<uint8_t> thumbnail(const Picture& picture) {
 
 // Ids differ, ours and those of an upstream: their digest decides, no other randomness is needed.
 bool chosen(const std::string& id, double share) {
-  const std::string digest = sha256({id.begin(), id.end()});
+  const std::string digest = sha256(id);
   uint32_t number = 0;
   std::memcpy(&number, digest.data(), sizeof number);
   return number < share * 4294967296.0;

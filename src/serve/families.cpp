@@ -132,7 +132,7 @@ Family family_of(const std::string& model) {
 
 Family family_named(const std::string& name) { return entry(name).family; }
 
-int64_t picture_tokens(const Family& family, int width, int height) {
+int64_t picture_tokens(const Family& family, int width, int height, Detail) {
   return entry(family.name).count(width, height);
 }
 

@@ -29,6 +29,7 @@ struct HttpLimits {
 // What a handler may ask about, or do to, the connection that it runs on.
 struct Connection {
   bool close_after = false;  // set it when a request's body is left unread
+  bool passed_on = false;    // the reply is another server's, whatever its status
   Clock::time_point start;   // of the request
   // Let go once the reply has been sent, or cannot be.
   std::shared_ptr<void> held;

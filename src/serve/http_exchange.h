@@ -22,6 +22,7 @@ class HttpExchange {
   Head wait_head(Clock::time_point until);
   int status() const { return status_; }
   std::string header(const std::string& name) const { return headers_.get_header_value(name); }
+  const httplib::Headers& headers() const { return headers_.headers; }
 
   enum class Body { waiting, more, ended, broken };
   // Moves what has arrived into `out`.

@@ -26,6 +26,13 @@ ordered_json to_json(const Usage& u) {
           {"image_tokens", u.image_tokens()}};
 }
 
+ordered_json counted(const Usage& u) {
+  return {{"object", "response.input_tokens"},
+          {"input_tokens", u.kept + u.text},
+          {"text_tokens", u.text},
+          {"image_tokens", u.image_tokens()}};
+}
+
 void add_homunculi(const Answer& answer,
                    const std::vector<std::shared_ptr<const SeenPicture>>& pictures,
                    ordered_json& out) {

@@ -17,6 +17,7 @@ struct Usage {
   ordered_json image_tokens() const;
 };
 ordered_json to_json(const Usage& usage);
+ordered_json counted(const Usage& usage);  // before it is sent
 
 // Pictures of where the tokens went, as PNG: the homunculus of each picture.
 void add_homunculi(const Answer& answer,

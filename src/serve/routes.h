@@ -8,7 +8,8 @@ namespace arrcoc::serving {
 struct Route {
   const char* method;
   const char* path;
-  bool key;  // needs the API key where one is set
+  bool key;               // needs the API key where one is set
+  bool upstream = false;  // the upstream's, where there is one
 };
 const std::vector<Route>& routes();
 

@@ -61,30 +61,6 @@ std::optional<double> number(const json& object, const char* key, double low, do
   return value->get<double>();
 }
 
-Extension parse_extension(const json& request) {
-  Extension out;
-  const json* given = find(request, "arrcoc");
-  if (!given) return out;
-  if (!given->is_object()) wrong("arrcoc", "an object");
-  for (const auto& [key, value] : given->items()) {
-    if (key == "budget") {
-      out.budget = value.is_string() ? value.get<std::string>()
-                                     : std::to_string(whole(value, "arrcoc.budget", 1, kMaxTokens));
-    } else if (key == "policy") {
-      out.policy = words(value, "arrcoc.policy");
-    } else if (key == "passes") {
-      out.passes = whole(value, "arrcoc.passes", 1, kMaxPasses);
-    } else if (key == "total_budget") {
-      out.total_budget = whole(value, "arrcoc.total_budget", 1, kMaxTokens);
-    } else if (key == "map") {
-      out.map = flag(*given, "map");
-    } else {
-      throw ApiError(400, "invalid_request", "unknown key 'arrcoc." + key.substr(0, 40) + "'");
-    }
-  }
-  return out;
-}
-
 void add_part(const json& part, Message& message) {
   if (!part.is_object()) wrong("content", "a string or a list of parts");
   const std::string type = need_words(part, "type");
@@ -124,6 +100,30 @@ Message parse_message(const json& given) {
 }
 
 }  // namespace
+
+Extension parse_extension(const json& request) {
+  Extension out;
+  const json* given = find(request, "arrcoc");
+  if (!given) return out;
+  if (!given->is_object()) wrong("arrcoc", "an object");
+  for (const auto& [key, value] : given->items()) {
+    if (key == "budget") {
+      out.budget = value.is_string() ? value.get<std::string>()
+                                     : std::to_string(whole(value, "arrcoc.budget", 1, kMaxTokens));
+    } else if (key == "policy") {
+      out.policy = words(value, "arrcoc.policy");
+    } else if (key == "passes") {
+      out.passes = whole(value, "arrcoc.passes", 1, kMaxPasses);
+    } else if (key == "total_budget") {
+      out.total_budget = whole(value, "arrcoc.total_budget", 1, kMaxTokens);
+    } else if (key == "map") {
+      out.map = flag(*given, "map");
+    } else {
+      throw ApiError(400, "invalid_request", "unknown key 'arrcoc." + key.substr(0, 40) + "'");
+    }
+  }
+  return out;
+}
 
 const Message& ChatRequest::question() const {
   for (auto message = messages.rbegin(); message != messages.rend(); ++message)

@@ -20,6 +20,9 @@ struct Extension {
   bool map = false;
 };
 
+// Of a whole request; ApiError{400} that names the key.
+Extension parse_extension(const json& request);
+
 enum class ChatRole { system, user, assistant, tool };
 
 struct Message {

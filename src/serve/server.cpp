@@ -36,6 +36,37 @@ std::string without_port(const std::string& host) {
   return port ? host.substr(0, colon) : host;
 }
 
+// A page of another site made this request.
+bool foreign(const httplib::Request& request) {
+  const std::string origin = request.get_header_value("Origin");
+  const size_t host = origin.find("://");
+  return !origin.empty() &&
+         (host == std::string::npos || origin.substr(host + 3) != request.get_header_value("Host"));
+}
+
+// httplib takes multipart bodies apart unless it does not know what they are.
+class HiddenType {
+ public:
+  HiddenType(const httplib::Request& request, bool hide)
+      : request_(const_cast<httplib::Request&>(request)) {
+    if (!hide) return;
+    type_ = request.get_header_value("Content-Type");
+    request_.headers.erase("Content-Type");
+  }
+  ~HiddenType() {
+    if (!type_.empty()) request_.headers.emplace("Content-Type", type_);
+  }
+
+ private:
+  httplib::Request& request_;
+  std::string type_;
+};
+
+const Route& upstream_route() {
+  static const Route route{"", "", true, true};
+  return route;
+}
+
 }  // namespace
 
 const std::vector<Route>& routes() {
@@ -46,8 +77,8 @@ const std::vector<Route>& routes() {
       {"GET", "/openapi.json", false},
       {"GET", "/health", false},
       {"GET", "/metrics", true},
-      {"GET", "/v1/models", true},
-      {"POST", "/v1/chat/completions", true},
+      {"GET", "/v1/models", true, true},
+      {"POST", "/v1/chat/completions", true, true},
       {"POST", "/v1/chat/completions/input_tokens", true},
       {"POST", "/v1/relevance", true},
       {"POST", "/v1/feedback", true},
@@ -70,10 +101,16 @@ struct Server::State {
 
   void route();
   void add_posts();
+  void add_relay();
+  // What handlers throw becomes the reply.
+  void answer(httplib::Response& response, const std::function<void()>& handler);
+  void enter();  // the request has been read
   httplib::Server::HandlerResponse guard(const httplib::Request& request,
                                          httplib::Response& response);
   bool allowed(const httplib::Request& request) const;
-  std::string read_body(const httplib::Request& request, const httplib::ContentReader& reader);
+  // any: of whatever type, for the upstream.
+  std::string read_body(const httplib::Request& request, const httplib::ContentReader& reader,
+                        bool any = false);
   void done(const httplib::Request& request, const httplib::Response& response);
 };
 
@@ -89,6 +126,7 @@ bool Server::State::allowed(const httplib::Request& request) const {
 httplib::Server::HandlerResponse Server::State::guard(const httplib::Request& request,
                                                       httplib::Response& response) {
   connection().close_after = true;
+  connection().passed_on = false;
   try {
     // DNS rebinding: a foreign page whose name resolves to 127.0.0.1 must not use a server without
     // a key.
@@ -103,7 +141,9 @@ httplib::Server::HandlerResponse Server::State::guard(const httplib::Request& re
       methods += (methods.empty() ? "" : ", ") + std::string(route.method);
       if (method == route.method) found = &route;
     }
-    if (found == nullptr && !methods.empty()) {
+    if (service->relays() && (found == nullptr || found->upstream)) {
+      found = &upstream_route();
+    } else if (found == nullptr && !methods.empty()) {
       response.set_header("Allow", methods);
       throw ApiError(405, "method_not_allowed", "use " + methods + " here");
     }
@@ -116,16 +156,21 @@ httplib::Server::HandlerResponse Server::State::guard(const httplib::Request& re
     return httplib::Server::HandlerResponse::Handled;
   }
   // A GET with a body is nothing that a client does.
-  connection().close_after = request.method != "POST" && (request.has_header("Content-Length") ||
+  const bool bodiless = request.method == "GET" || request.method == "HEAD";
+  connection().close_after = bodiless && (request.has_header("Content-Length") ||
                                                           request.has_header("Transfer-Encoding"));
   return httplib::Server::HandlerResponse::Unhandled;
 }
 
 std::string Server::State::read_body(const httplib::Request& request,
-                                     const httplib::ContentReader& reader) {
+                                     const httplib::ContentReader& reader, bool any) {
   connection().close_after = true;
   const std::string type = request.get_header_value("Content-Type");
-  if (type.rfind("application/json", 0) != 0)
+  const bool plain = type.rfind("application/json", 0) != 0;
+  // Foreign pages may send other types without asking.
+  if (plain && any && foreign(request))
+    throw ApiError(403, "forbidden", "pages of other sites may send application/json only");
+  if (plain && !any)
     throw ApiError(415, "unsupported_media_type", "send Content-Type: application/json");
   const auto most = static_cast<size_t>(options.max_body_mb * (1 << 20));
   const ApiError large(413, "body_too_large",
@@ -138,6 +183,7 @@ std::string Server::State::read_body(const httplib::Request& request,
   }
   std::string body;
   bool over = false;
+  const HiddenType hidden(request, any);
   // Counts after decompression: a small gzip may be a large body.
   const bool whole = reader([&](const char* data, size_t size) {
     over = body.size() + size > most;
@@ -150,28 +196,64 @@ std::string Server::State::read_body(const httplib::Request& request,
   return body;
 }
 
+void Server::State::enter() {
+  ++running;
+  connection().held = std::shared_ptr<void>(nullptr, [this](void*) { --running; });
+}
+
+void Server::State::answer(httplib::Response& response, const std::function<void()>& handler) {
+  try {
+    handler();
+  } catch (...) {
+    const ApiError problem = api_error(std::current_exception());
+    metrics.count("arrcoc_failures_total", label("code", problem.code()));
+    refuse(response, problem);
+    if (connection().close_after) response.set_header("Connection", "close");
+  }
+}
+
+// Whatever is not ours goes to the upstream.
+void Server::State::add_relay() {
+  const char* const all = ".*";
+  const auto bare = [this](const httplib::Request& request, httplib::Response& response) {
+    answer(response, [&] {
+      enter();
+      service->relay(request, "", response);
+    });
+  };
+  const auto with_body = [this](const httplib::Request& request, httplib::Response& response,
+                                const httplib::ContentReader& reader) {
+    answer(response, [&] {
+      std::string body = read_body(request, reader, true);
+      enter();
+      service->relay(request, std::move(body), response);
+    });
+  };
+  http->Get(all, bare);
+  http->Options(all, bare);
+  http->Post(all, with_body);
+  http->Put(all, with_body);
+  http->Patch(all, with_body);
+  http->Delete(all, with_body);
+}
+
 void Server::State::add_posts() {
   using Handler =
       std::function<void(const httplib::Request&, const std::string&, httplib::Response&)>;
   const auto post = [this](const char* path, Handler handler) {
     http->Post(path, [this, handler](const httplib::Request& request, httplib::Response& response,
                                      const httplib::ContentReader& reader) {
-      try {
+      answer(response, [&] {
         const std::string body = read_body(request, reader);
-        ++running;
-        connection().held = std::shared_ptr<void>(nullptr, [this](void*) { --running; });
+        enter();
         handler(request, body, response);
-      } catch (...) {
-        const ApiError problem = api_error(std::current_exception());
-        metrics.count("arrcoc_failures_total", label("code", problem.code()));
-        refuse(response, problem);
-        if (connection().close_after) response.set_header("Connection", "close");
-      }
+      });
     });
   };
-  post("/v1/chat/completions", [this](const auto& request, const auto& body, auto& response) {
-    service->chat(request, body, response);
-  });
+  if (!service->relays())
+    post("/v1/chat/completions", [this](const auto&, const auto& body, auto& response) {
+      service->chat(body, response);
+    });
   post("/v1/chat/completions/input_tokens",
        [this](const auto& request, const auto& body, auto& response) {
          service->count_tokens(request, body, response);
@@ -200,7 +282,7 @@ void Server::State::route() {
   });
   // What httplib itself refuses (bad request lines, long headers) gets the same form.
   http->set_error_handler([](const httplib::Request&, httplib::Response& response) {
-    if (!response.body.empty()) return;
+    if (!response.body.empty() || connection().passed_on) return;
     refuse(response, ApiError(response.status, "bad_request", "the request could not be read"));
     connection().close_after = true;
   });
@@ -218,14 +300,12 @@ void Server::State::route() {
     metrics.set("arrcoc_requests_running", running);
     response.set_content(service->metrics_text(), "text/plain; version=0.0.4; charset=utf-8");
   });
-  http->Get("/v1/models", [this](const auto& request, auto& response) {
-    try {
-      service->models(request, response);
-    } catch (...) {
-      refuse(response, api_error(std::current_exception()));
-    }
-  });
+  if (!service->relays())
+    http->Get("/v1/models", [this](const auto&, auto& response) {
+      answer(response, [&] { service->models(response); });
+    });
   add_posts();
+  if (service->relays()) add_relay();
 }
 
 void Server::State::done(const httplib::Request& request, const httplib::Response& response) {

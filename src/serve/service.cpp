@@ -58,7 +58,8 @@ void require_enough(const std::string& budget, size_t pictures) {
 }  // namespace
 
 Service::Service(const Options& options, Metrics& metrics, Server::Log log)
-    : options_(options), metrics_(metrics), examples_(options, metrics, std::move(log)) {
+    : options_(options), metrics_(metrics), examples_(options, metrics, std::move(log)),
+      memory_(static_cast<size_t>(options.upstream_memory_mb) << 20) {
   if (!options.upstream.empty()) upstream_ = std::make_unique<Upstream>(options, metrics);
 }
 
@@ -204,7 +205,7 @@ Service::Answered Service::collect(const Asked& asked) {
                said.completion_tokens, answer.tokens, answer.native_tokens, said.estimated};
   out.text = answer.text;
   out.cut = said.cut;
-  if (!asked.upstream && bundled()) {  // it writes to the end, and characters are its tokens
+  if (bundled()) {  // it writes to the end, and characters are its tokens
     out.text = first_characters(answer.text, asked.request.max_tokens, out.cut);
     if (out.cut) out.usage.completion = asked.request.max_tokens;
   }
@@ -214,15 +215,12 @@ Service::Answered Service::collect(const Asked& asked) {
 ordered_json Service::extension(const Asked& asked, const Answered& answered) const {
   ordered_json out = to_json(*answered.answer, {asked.request.extension.map});
   if (asked.request.extension.map) add_homunculi(*answered.answer, asked.pictures(), out);
-  if (asked.upstream) out["family"] = asked.upstream->family().name;
   out["logged"] = answered.logged;
   return out;
 }
 
-void Service::chat(const Request& from, const std::string& body, Response& response) {
-  json given = parse_json(body, "the request");
-  if (upstream_) return forward(begin_proxied(from, std::move(given), Wanted::answer), response);
-  auto asked = begin(given, Wanted::answer);
+void Service::chat(const std::string& body, Response& response) {
+  auto asked = begin(parse_json(body, "the request"), Wanted::answer);
   if (asked->request.stream) return stream(std::move(asked), response);
   Answered answered = collect(*asked);
   account(*asked, answered);
@@ -233,18 +231,19 @@ void Service::chat(const Request& from, const std::string& body, Response& respo
   reply(response, out);
 }
 
-void Service::provide_events(Response& response, std::function<bool(httplib::DataSink&)> pump,
-                             const char* before_error) {
+void Service::provide_events(Response& response, const std::string& type,
+                             std::function<bool(httplib::DataSink&)> pump,
+                             std::function<std::string(const ApiError&)> last_words) {
   response.set_header("X-Accel-Buffering", "no");
   response.set_chunked_content_provider(
-      "text/event-stream",
-      [this, pump = std::move(pump), before_error](size_t, httplib::DataSink& sink) {
+      type, [this, pump = std::move(pump), last_words = std::move(last_words)](
+                size_t, httplib::DataSink& sink) {
         try {
           return pump(sink);
         } catch (...) {  // nothing above would catch it
           const ApiError problem = api_error(std::current_exception());
           metrics_.count("arrcoc_failures_total", label("code", problem.code()));
-          const std::string last = before_error + problem.body() + "\n\n";
+          const std::string last = last_words(problem);
           sink.write(last.data(), last.size());
           sink.done();
           return true;
@@ -255,13 +254,13 @@ void Service::provide_events(Response& response, std::function<bool(httplib::Dat
 void Service::stream(std::shared_ptr<Asked> asked, Response& response) {
   response.set_header("Cache-Control", "no-store");
   provide_events(
-      response,
+      response, "text/event-stream",
       [this, asked](httplib::DataSink& sink) {
         if (!stream_text(*asked, sink)) return false;
         sink.done();
         return true;
       },
-      "data: ");
+      [](const ApiError& problem) { return "data: " + problem.body() + "\n\n"; });
 }
 
 bool Service::stream_text(const Asked& asked, httplib::DataSink& sink) {
@@ -317,7 +316,7 @@ void Service::account(const Asked& asked, Answered& answered) {
   metrics_.observe("arrcoc_budget_tokens", static_cast<double>(e.budget));
   metrics_.count("arrcoc_image_tokens_kept_total", "", static_cast<double>(e.kept));
   metrics_.count("arrcoc_image_tokens_native_total", "", static_cast<double>(e.native));
-  if (!asked.upstream) {
+  if (!upstream_) {
     metrics_.observe("arrcoc_passes", static_cast<double>(answer.from().passes.size()));
     metrics_.observe("arrcoc_confidence", e.confidence);
   }
@@ -336,23 +335,9 @@ void Service::account(const Asked& asked, Answered& answered) {
 // ---- The other endpoints
 
 void Service::count_tokens(const Request& from, const std::string& body, Response& response) {
-  json given = parse_json(body, "the request");
-  const auto asked = upstream_ ? begin_proxied(from, std::move(given), Wanted::count)
-                               : begin(given, Wanted::count);
-  Usage usage;
-  if (asked->job) {
-    const Answered answered = collect(*asked);
-    if (asked->upstream) require_affordable(*asked, answered.answer->fallbacks);
-    usage = answered.usage;
-  } else {
-    usage.text = asked->upstream->text_tokens();
-  }
-  ordered_json out = {{"object", "response.input_tokens"},
-                      {"input_tokens", usage.kept + usage.text},
-                      {"text_tokens", usage.text},
-                      {"image_tokens", usage.image_tokens()}};
-  if (asked->upstream) out["text_estimated"] = true;
-  reply(response, out);
+  if (upstream_) return count_relayed(from, body, response);
+  const auto asked = begin(parse_json(body, "the request"), Wanted::count);
+  reply(response, counted(collect(*asked).usage));
 }
 
 void Service::relevance(const std::string& body, Response& response) {
@@ -379,17 +364,7 @@ void Service::feedback(const std::string& body, Response& response) {
   reply(response, {{"id", request.id}, {"rating", to_string(request.rating)}});
 }
 
-void Service::models(const Request& from, Response& response) {
-  if (upstream_) {
-    const auto result =
-        upstream_->client()->Get(upstream_->address.base + "/models", upstream_->headers(from));
-    if (!result)
-      throw ApiError(502, "upstream_unreachable",
-                     "the upstream cannot be reached: " + httplib::to_string(result.error()));
-    response.status = result->status;
-    response.set_content(result->body, "application/json");
-    return;
-  }
+void Service::models(Response& response) {
   engine();  // a model's name is known when it is loaded
   const ordered_json model = {{"id", asker_->model()->name()},
                               {"object", "model"},

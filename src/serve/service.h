@@ -31,11 +31,14 @@ class Service {
 
   using Request = httplib::Request;
   using Response = httplib::Response;
-  void chat(const Request& from, const std::string& body, Response& response);
+  void chat(const std::string& body, Response& response);
+  bool relays() const { return upstream_ != nullptr; }
+  // A request for the upstream, whatever its path and method.
+  void relay(const Request& from, std::string body, Response& response);
   void count_tokens(const Request& from, const std::string& body, Response& response);
   void relevance(const std::string& body, Response& response);
   void feedback(const std::string& body, Response& response);
-  void models(const Request& from, Response& response);
+  void models(Response& response);
   std::string metrics_text();
 
  private:
@@ -43,8 +46,7 @@ class Service {
     ChatRequest request;
     std::string id;
     Clock::time_point start = Clock::now(), deadline;
-    std::shared_ptr<const UpstreamModel> upstream;  // null: answered in this process
-    Ticket job;  // null: a request to the upstream without pictures
+    Ticket job;
     const std::vector<SeenRef>& pictures() const { return job->question().pictures; }
   };
   struct Answered {
@@ -54,7 +56,6 @@ class Service {
     bool cut = false;  // by a limit of tokens
     bool logged = false;
   };
-  struct Proxied;
 
   Engine& engine() const;  // ApiError{503} while loading
   bool bundled() const;    // the bundled model answers
@@ -77,24 +78,47 @@ class Service {
   bool stream_text(const Asked& asked, httplib::DataSink& sink);
   // Metrics and the example log.
   void account(const Asked& asked, Answered& answered);
-  // pump: false breaks the connection off; calls sink.done() at the end. before_error: what an
-  // error event begins with.
-  void provide_events(Response& response, std::function<bool(httplib::DataSink&)> pump,
-                      const char* before_error);
+  // pump: false breaks the connection off; calls sink.done() at the end. last_words: what an
+  // error event says.
+  void provide_events(Response& response, const std::string& type,
+                      std::function<bool(httplib::DataSink&)> pump,
+                      std::function<std::string(const ApiError&)> last_words);
 
-  // proxy.cpp: what goes to the upstream and comes from there.
-  std::shared_ptr<Asked> begin_proxied(const Request& from, json given, Wanted wanted);
-  void forward(std::shared_ptr<Asked> asked, Response& response);
-  void require_affordable(const Asked& asked, const std::vector<std::string>& notes) const;
-  void pass_body(Proxied& proxied, Response& response);
-  bool pass_events(Proxied& proxied, httplib::DataSink& sink);
-  void conclude(Proxied& proxied);
-  void extend(Proxied& proxied, json& data);
+  // relay/: what goes to the upstream and comes from there.
+  struct Looked;
+  struct Relayed;
+  void refuse_files(const std::string& body, const json* given, bool ours) const;
+  void pass(Outgoing request, Response& response);
+  std::shared_ptr<Relayed> begin_relay(const Request& from, const Dialect& dialect,
+                                       Outgoing request, json given);
+  std::string relay_budget(const Request& from, const Relayed& relayed) const;
+  void recall(Relayed& relayed);
+  void leave_out(Relayed& relayed);
+  void prepare(Relayed& relayed);
+  SeenRef see_part(Relayed& relayed, size_t number, const AskOptions& options);
+  // crops: at most so many beside the glance; -1: as usual.
+  void look(Relayed& relayed, const std::vector<size_t>& pictures, const std::string& budget,
+            int crops, bool again);
+  void look_at_new(Relayed& relayed, int crops);
+  void look_again(Relayed& relayed);
+  void wait_for_looks(Relayed& relayed);
+  void take_new(Relayed& relayed, const Looked& looked);
+  void take_again(Relayed& relayed, const Looked& looked);
+  std::string rewritten(const Relayed& relayed) const;
+  bool several_views(const Relayed& relayed) const;
+  void remember(const Relayed& relayed);
+  void send(Relayed& relayed);
+  void forward(std::shared_ptr<Relayed> relayed, Response& response);
+  void conclude(Relayed& relayed);
+  void extend(Relayed& relayed, json& data);
+  bool pass_events(Relayed& relayed, httplib::DataSink& sink);
+  void count_relayed(const Request& from, const std::string& body, Response& response);
 
   const Options options_;
   Metrics& metrics_;
   Examples examples_;
   std::unique_ptr<const Upstream> upstream_;
+  ViewMemory memory_;
   std::shared_ptr<const Asker> asker_;
   std::unique_ptr<Engine> engine_;  // after what its threads use
   std::atomic<bool> ready_{false}, failed_{false}, draining_{false}, aborting_{false};

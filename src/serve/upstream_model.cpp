@@ -4,77 +4,48 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "arrcoc/media.h"
 #include "serve/api_error.h"
 #include "serve/encoding.h"
+#include "serve/relay/dialects.h"
 
 namespace arrcoc::serving {
 
 namespace {
 
 constexpr size_t kLargestReply = size_t{64} << 20;
-constexpr size_t kLongestAnswer = 65536;  // that is kept for the example log
-constexpr const char* kCloser = "Closer views of parts of the picture above:";
 
 const ApiError& broken_off() {
   static const ApiError error(502, "upstream_died", "the upstream's answer broke off");
   return error;
 }
 
-// Statuses that say "not like this": the original picture may still be welcome.
-bool refuses_pictures(int status) {
-  return status == 400 || status == 413 || status == 415 || status == 422;
-}
-
-// The picture is shown as it is.
-bool whole(const PictureTokens& tokens) {
-  const std::vector<Crop>& crops = tokens.allocation.crops;
-  return crops.size() == 1 && crops[0].width == tokens.picture->width() &&
-         crops[0].height == tokens.picture->height();
-}
-
-std::string view_url(const Picture& picture, const Crop& view) {
-  const auto x0 = static_cast<int64_t>(view.box.x0), y0 = static_cast<int64_t>(view.box.y0);
-  const auto x1 = static_cast<int64_t>(std::ceil(view.box.x1));
-  const auto y1 = static_cast<int64_t>(std::ceil(view.box.y1));
-  const at::Tensor part = picture.rgb.slice(1, y0, y1).slice(2, x0, x1).contiguous();
-  return png_url(media::encode_png(resize(make_picture(part), view.width, view.height).rgb));
-}
-
-template <class T>
-std::optional<T> at(const json& data, const char* pointer) {
-  const json::json_pointer where(pointer);
-  if (!data.contains(where)) return std::nullopt;
-  const json& value = data[where];
-  const bool fits = std::is_same_v<T, std::string> ? value.is_string() : value.is_number_integer();
-  return fits ? std::optional<T>(value.get<T>()) : std::nullopt;
-}
-
 }  // namespace
 
 // ---- The reply
 
-UpstreamReply::UpstreamReply(std::unique_ptr<HttpExchange> exchange, std::vector<int64_t> tokens,
-                             bool estimated, std::vector<std::string> fallbacks)
-    : exchange_(std::move(exchange)), tokens_(std::move(tokens)) {
-  reply_.estimated = estimated;
-  reply_.fallbacks = std::move(fallbacks);
+bool UpstreamReply::streams() const {
+  const std::string type = exchange_->header("Content-Type");
+  return type.rfind("text/event-stream", 0) == 0 || type.rfind("application/x-ndjson", 0) == 0;
 }
 
-json UpstreamReply::whole(const std::function<void()>& patience) {
+std::string UpstreamReply::whole(const std::function<void()>& patience) {
   std::string body;
   for (;;) {
     const auto state = exchange_->take(Clock::now() + kSlice, body);
-    if (state == HttpExchange::Body::ended) break;
+    if (state == HttpExchange::Body::ended) return body;
     if (state == HttpExchange::Body::broken || body.size() > kLargestReply) throw broken_off();
     if (patience) patience();
   }
+}
+
+json UpstreamReply::object(const std::function<void()>& patience) {
+  const std::string body = whole(patience);
   try {
     json data = parse_json(body, "the upstream's answer");
     if (!data.is_object()) throw Error(ErrorCode::bad_json, "no object");
-    if (status() == 200) hear(data);
+    dialect_.hear(data, heard_);
     return data;
   } catch (const Error&) {
     throw ApiError(502, "upstream_failed", "the upstream's answer is no JSON object");
@@ -93,69 +64,55 @@ HttpExchange::Body UpstreamReply::next(std::vector<std::string>& lines) {
 }
 
 std::optional<json> UpstreamReply::hear_line(const std::string& line) {
-  if (line.rfind("data:", 0) != 0) return std::nullopt;
-  if (line.find("[DONE]") != std::string::npos && line.size() < 16) finished_ = true;
+  const std::string_view payload = dialect_.payload(line);
+  if (payload == "[DONE]") heard_.finished = true;
+  if (payload.empty() || payload == "[DONE]") return std::nullopt;
   try {
-    json data = parse_json(std::string_view(line).substr(5), "an event");
+    json data = parse_json(payload, "an event");
     if (!data.is_object()) return std::nullopt;
-    hear(data);
+    dialect_.hear(data, heard_);
     return data;
   } catch (const Error&) {
     return std::nullopt;
   }
 }
 
-void UpstreamReply::hear(const json& data) {
-  if (const auto id = at<std::string>(data, "/id")) id_ = *id;
-  for (const char* place : {"/choices/0/message/content", "/choices/0/delta/content"})
-    if (const auto text = at<std::string>(data, place); text && reply_.text.size() < kLongestAnswer)
-      reply_.text += *text;
-  reply_.cut = reply_.cut || at<std::string>(data, "/choices/0/finish_reason") == "length";
-  reply_.prompt_tokens = at<int64_t>(data, "/usage/prompt_tokens").value_or(reply_.prompt_tokens);
-  reply_.completion_tokens =
-      at<int64_t>(data, "/usage/completion_tokens").value_or(reply_.completion_tokens);
-  for (const char* place :
-       {"/usage/image_tokens/kept", "/usage/prompt_tokens_details/image_tokens"})
-    if (const auto tokens = at<int64_t>(data, place); tokens && *tokens >= 0) reported_ = tokens;
+// ---- Views
+
+bool whole(const PictureTokens& tokens) {
+  const std::vector<Crop>& crops = tokens.allocation.crops;
+  return crops.size() == 1 && crops[0].width == tokens.picture->width() &&
+         crops[0].height == tokens.picture->height();
 }
 
-double UpstreamReply::tokens_off() const {
-  const auto reckoned = std::accumulate(tokens_.begin(), tokens_.end(), int64_t{0});
-  return reported_ && reckoned > 0 ? static_cast<double>(*reported_) / static_cast<double>(reckoned)
-                                   : 0;
+SentView cut_view(const Picture& picture, const Crop& crop) {
+  const auto x0 = static_cast<int64_t>(crop.box.x0), y0 = static_cast<int64_t>(crop.box.y0);
+  const auto x1 = static_cast<int64_t>(std::ceil(crop.box.x1));
+  const auto y1 = static_cast<int64_t>(std::ceil(crop.box.y1));
+  const at::Tensor part = picture.rgb.slice(1, y0, y1).slice(2, x0, x1).contiguous();
+  const Picture view = resize(make_picture(part), crop.width, crop.height);
+  return {to_base64(media::encode_png(view.rgb)), crop.box, crop.width, crop.height, crop.tokens};
 }
 
-Reply UpstreamReply::reply() const {
-  Reply out = reply_;
-  out.kept = tokens_;
-  // What the upstream itself reports beats any formula; it does so for all pictures together.
-  if (const double off = tokens_off(); reported_ && off > 0) {
-    out.estimated = false;
-    int64_t left = *reported_;
-    for (int64_t& tokens : out.kept) {
-      tokens =
-          std::min(left, static_cast<int64_t>(std::llround(off * static_cast<double>(tokens))));
-      left -= tokens;
-    }
-    out.kept.back() += left;
-  }
+std::vector<SentView> views_of(const PictureTokens& tokens) {
+  std::vector<SentView> out;
+  if (whole(tokens)) return out;
+  for (const Crop& crop : tokens.allocation.crops) out.push_back(cut_view(*tokens.picture, crop));
   return out;
 }
 
-// ---- The request
+// ---- The model
 
-UpstreamModel::UpstreamModel(const Upstream& upstream, const ChatRequest& chat, json body,
-                             httplib::Headers headers, std::function<void()> patience)
+UpstreamModel::UpstreamModel(const Upstream& upstream, std::string name, Family family,
+                             Detail detail, httplib::Headers headers,
+                             std::function<void()> patience)
     : upstream_(upstream),
-      name_(chat.model),
-      family_(upstream.family(chat.model)),
-      // Strict servers refuse keys that they do not know.
-      body_((body.erase("arrcoc"), std::move(body))),
+      name_(std::move(name)),
+      family_(std::move(family)),
+      detail_(detail),
+      scale_(family_.estimated ? upstream.learned(name_) : 1),
       headers_(std::move(headers)),
-      patience_(std::move(patience)) {
-  for (const Message& message : chat.messages)
-    text_tokens_ += static_cast<int64_t>(message.text.size() + 3) / 4;
-}
+      patience_(std::move(patience)) {}
 
 Capabilities UpstreamModel::capabilities() const {
   Capabilities out;
@@ -166,91 +123,16 @@ Capabilities UpstreamModel::capabilities() const {
 }
 
 int64_t UpstreamModel::view_tokens(int width, int height) const {
-  return picture_tokens(family_, width, height);
-}
-
-// Replaces every picture of the conversation by its views.
-json UpstreamModel::rewritten(const Reading& reading) const {
-  json out = body_;
-  size_t number = 0;
-  for (json& message : out["messages"]) {
-    if (!message.contains("content") || !message["content"].is_array()) continue;
-    json parts = json::array();
-    for (const json& part : message["content"]) {
-      if (part["type"] != "image_url" || whole(reading.pictures[number])) {
-        number += part["type"] == "image_url";
-        parts.push_back(part);
-        continue;
-      }
-      const PictureTokens& picture = reading.pictures[number++];
-      const std::vector<Crop>& views = picture.allocation.crops;
-      for (size_t v = 0; v < views.size(); ++v) {
-        if (v == 1) parts.push_back({{"type", "text"}, {"text", kCloser}});
-        parts.push_back(part);
-        parts.back()["image_url"]["url"] = view_url(*picture.picture, views[v]);
-      }
-    }
-    message["content"] = std::move(parts);
-  }
-  return out;
-}
-
-std::unique_ptr<HttpExchange> UpstreamModel::try_once(const std::string& body) const {
-  httplib::Request request;
-  request.method = "POST";
-  request.path = upstream_.address.base + "/chat/completions";
-  request.headers = headers_;
-  request.set_header("Content-Type", "application/json");
-  request.body = body;
-  auto out = std::make_unique<HttpExchange>(upstream_.client(), std::move(request));
-  while (out->wait_head(Clock::now() + kSlice) == HttpExchange::Head::waiting)
-    if (patience_) patience_();
-  return out;
-}
-
-std::unique_ptr<UpstreamReply> UpstreamModel::send(const Reading& reading) const {
-  Metrics& metrics = upstream_.metrics;
-  std::vector<int64_t> tokens;
-  for (const PictureTokens& picture : reading.pictures)
-    tokens.push_back(picture.allocation.tokens());
-  bool smaller = !std::all_of(reading.pictures.begin(), reading.pictures.end(), whole);
-  std::string body = (smaller ? rewritten(reading) : body_).dump();
-  std::vector<std::string> fallbacks;
-  for (int tries = 0;;) {
-    auto exchange = try_once(body);
-    const int status = exchange->status();
-    if (smaller && refuses_pictures(status)) {
-      metrics.count("arrcoc_fallbacks_total", label("kind", "original"));
-      fallbacks.push_back("the upstream refused the crops (" + std::to_string(status) +
-                          "): the original picture was sent");
-      smaller = false;
-      body = body_.dump();
-      for (size_t i = 0; i < tokens.size(); ++i)
-        tokens[i] = view_tokens(reading.pictures[i].picture->width(),
-                                reading.pictures[i].picture->height());
-      continue;
-    }
-    if (status != 0 && status < 500)
-      return std::make_unique<UpstreamReply>(std::move(exchange), std::move(tokens),
-                                             family_.estimated, std::move(fallbacks));
-    if (status == 0 && exchange->seconds() >= upstream_.options.upstream_seconds)
-      throw ApiError(504, "upstream_timeout", "the upstream did not answer in time");
-    if (tries++ >= upstream_.options.upstream_retries) {
-      if (status == 0)
-        throw ApiError(502, "upstream_unreachable",
-                       "the upstream cannot be reached: " + httplib::to_string(exchange->error()));
-      throw ApiError(502, "upstream_failed",
-                     "the upstream failed with status " + std::to_string(status));
-    }
-    metrics.count("arrcoc_upstream_retries_total");
-    std::this_thread::sleep_for(std::chrono::milliseconds(100) * (1 << std::min(tries, 5)));
-  }
+  const int64_t tokens = picture_tokens(family_, width, height, detail_);
+  return scale_ == 1 ? tokens : std::llround(std::ceil(scale_ * static_cast<double>(tokens)));
 }
 
 Reply UpstreamModel::counted(const Reading& reading) const {
   Reply out;
   out.estimated = family_.estimated;
-  out.prompt_tokens = text_tokens_;
+  out.prompt_tokens = static_cast<int64_t>(reading.question.size() + 3) / 4;
+  for (const Turn& turn : reading.before)
+    out.prompt_tokens += static_cast<int64_t>(turn.text.size() + 3) / 4;
   for (const PictureTokens& picture : reading.pictures) {
     out.kept.push_back(picture.allocation.tokens());
     out.prompt_tokens += out.kept.back();
@@ -258,36 +140,55 @@ Reply UpstreamModel::counted(const Reading& reading) const {
   return out;
 }
 
-void UpstreamModel::read(std::span<const Reading> readings, Sink& sink) const {
-  for (size_t i = 0; i < readings.size(); ++i) {
-    if (!readings[i].answer) {
-      sink.done(i, counted(readings[i]));
-      continue;
-    }
-    const auto reply = send(readings[i]);
-    if (reply->status() != 200)
-      throw ApiError(502, "upstream_failed",
-                     "the upstream refused with status " + std::to_string(reply->status()));
-    size_t told = 0;
-    const auto tell = [&] {
-      const std::string text = reply->reply().text.substr(told);
-      told += text.size();
-      return text.empty() || sink.text(i, text);
-    };
-    if (!reply->streams()) {
-      reply->whole(patience_);
-      tell();
-    } else {
-      for (auto state = HttpExchange::Body::more; state != HttpExchange::Body::ended;) {
-        std::vector<std::string> lines;
-        state = reply->next(lines);
-        for (const std::string& line : lines) reply->hear_line(line);
-        if (state == HttpExchange::Body::broken) throw broken_off();
-        if (!tell()) break;
-        if (patience_) patience_();
+json UpstreamModel::request(const Reading& reading) const {
+  const Dialect& dialect = openai_chat();
+  size_t shown = 0;
+  const auto message = [&](const char* role, const std::string& text, size_t pictures) {
+    json content = json::array();
+    for (; pictures > 0 && shown < reading.pictures.size(); --pictures, ++shown) {
+      const PictureTokens& tokens = reading.pictures[shown];
+      for (size_t v = 0; v < tokens.allocation.crops.size(); ++v) {
+        if (v == 1) content.push_back(dialect.words(kCloser));
+        const SentView view = cut_view(*tokens.picture, tokens.allocation.crops[v]);
+        content.push_back(dialect.view(
+            {{"type", "image_url"}, {"image_url", {{"url", ""}}}}, view.png));
       }
     }
-    sink.done(i, reply->reply());
+    content.push_back(dialect.words(text));
+    return json{{"role", role}, {"content", std::move(content)}};
+  };
+  json messages = json::array();
+  for (const Turn& turn : reading.before)
+    messages.push_back(
+        message(to_string(turn.role), turn.text, static_cast<size_t>(turn.pictures)));
+  messages.push_back(message("user", reading.question, reading.pictures.size()));
+  json out = {{"model", name_}, {"messages", std::move(messages)}};
+  const GenerateOptions& wishes = reading.generate;
+  if (wishes.max_new_tokens > 0) out["max_tokens"] = wishes.max_new_tokens;
+  if (wishes.temperature) out["temperature"] = *wishes.temperature;
+  if (wishes.top_p) out["top_p"] = *wishes.top_p;
+  return out;
+}
+
+void UpstreamModel::read(std::span<const Reading> readings, Sink& sink) const {
+  for (size_t i = 0; i < readings.size(); ++i) {
+    Reply reply = counted(readings[i]);
+    if (readings[i].answer) {
+      Outgoing out{"POST", "/v1/chat/completions", headers_, request(readings[i]).dump(), false};
+      out.headers.emplace("Content-Type", "application/json");
+      UpstreamReply said(upstream_.send(out, patience_), openai_chat());
+      if (said.status() != 200)
+        throw ApiError(502, "upstream_failed",
+                       "the upstream refused with status " + std::to_string(said.status()));
+      said.object(patience_);
+      const Heard& heard = said.heard();
+      reply.text = heard.text;
+      reply.cut = heard.cut;
+      reply.prompt_tokens = heard.prompt_tokens;
+      reply.completion_tokens = heard.completion_tokens;
+      sink.text(i, heard.text);
+    }
+    sink.done(i, std::move(reply));
   }
 }
 

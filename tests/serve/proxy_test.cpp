@@ -117,10 +117,8 @@ TEST(Proxy, SharesTheBudgetAmongThePicturesOfAConversation) {
   EXPECT_LE(upstream.picture_tokens(), 120);
   ASSERT_EQ(reply["arrcoc"]["pictures"].size(), 2U);
   int sum = 0;
-  for (const json& picture : reply["arrcoc"]["pictures"]) {
-    EXPECT_LE(picture["tokens"], 60);
-    sum += picture["tokens"].get<int>();
-  }
+  for (const json& picture : reply["arrcoc"]["pictures"]) sum += picture["tokens"].get<int>();
+  EXPECT_LE(reply["arrcoc"]["pictures"][0]["tokens"], 30) << "of an earlier turn";
   EXPECT_EQ(sum, upstream.picture_tokens());
   const json sent = upstream.last()["messages"];
   EXPECT_EQ(sent[1], body["messages"][1]) << "words stay where they were";
@@ -140,14 +138,12 @@ TEST(Proxy, RefusesToLookAgain) {
 
 // The upstream behind the interface of every model.
 TEST(UpstreamModelTest, ReadsAsAnyModel) {
-  for (bool stream : {false, true}) {
+  {
     Double upstream({});
     Metrics metrics;
     const Upstream server(proxy_to(upstream.url()), metrics);
-    json body = qwen_question();
-    body["stream"] = stream;
-    const auto model =
-        std::make_shared<UpstreamModel>(server, parse_chat(body), body, httplib::Headers{});
+    const auto model = std::make_shared<UpstreamModel>(server, "Qwen2.5-VL-double",
+                                                       family_named("qwen2-vl"));
     auto bundle = std::make_shared<Bundle>();
     bundle->looker = given_map({2, 2, 1, 1, {0.1F, 0.2F, 0.3F, 0.9F}});
     const Asker asker(bundle, model);
@@ -159,13 +155,13 @@ TEST(UpstreamModelTest, ReadsAsAnyModel) {
     EXPECT_EQ(answer.tokens, upstream.picture_tokens());
     EXPECT_LE(answer.tokens, 60);
     EXPECT_EQ(answer.model, "Qwen2.5-VL-double");
-    EXPECT_EQ(answer.from().answer().reply.prompt_tokens,
-              stream ? 0 : upstream.picture_tokens() + 20);
+    EXPECT_EQ(answer.from().answer().reply.prompt_tokens, upstream.picture_tokens() + 20);
     PictureTokens whole;
     whole.picture = &picture;
     whole.allocation.crops = {{{}, picture.width(), picture.height(), 512}};
     Reading reading;
     reading.pictures = {whole};
+    reading.question = "What is the total?";
     reading.answer = false;
     const int before = upstream.requests();
     const Reply counted = read_one(*model, reading);
@@ -173,17 +169,6 @@ TEST(UpstreamModelTest, ReadsAsAnyModel) {
     EXPECT_GT(counted.prompt_tokens, 512);
     EXPECT_EQ(upstream.requests(), before) << "counting sends nothing";
   }
-}
-
-TEST(Proxy, FallsBackToTheOriginalPicture) {
-  Double upstream({.one_picture = true});
-  Running proxy(proxy_to(upstream.url()));
-  const json reply = proxy.ask(qwen_question(100));
-  EXPECT_EQ(upstream.requests(), 2);
-  EXPECT_EQ(upstream.last()["messages"], qwen_question()["messages"]);
-  EXPECT_EQ(reply["usage"]["image_tokens"]["kept"], reply["usage"]["image_tokens"]["native"]);
-  EXPECT_EQ(reply["arrcoc"]["fallbacks"].size(), 1U);
-  EXPECT_EQ(proxy.metric("arrcoc_fallbacks_total{kind=\"original\"}"), "1");
 }
 
 TEST(Proxy, TriesAgainAfterFailures) {
@@ -284,7 +269,7 @@ TEST(Proxy, KeepsKeysApart) {
   EXPECT_EQ(proxy.lines().find("ours") + proxy.lines().find("theirs"), 2 * std::string::npos);
 }
 
-TEST(Proxy, BudgetsFollowTheModelAndImpossibleOnesAreRefused) {
+TEST(Proxy, BudgetsFollowTheModelAndImpossibleOnesAreSaidSo) {
   Double upstream({});
   Options options = proxy_to(upstream.url());
   options.upstream_budgets = {"*=300", "Qwen*=70"};
@@ -293,11 +278,9 @@ TEST(Proxy, BudgetsFollowTheModelAndImpossibleOnesAreRefused) {
   EXPECT_LE(upstream.picture_tokens(), 70);
   json body = qwen_question(100);
   body["model"] = "llava-1.5-7b";
-  const auto reply = proxy.post("/v1/chat/completions", body);
-  EXPECT_EQ(reply->status, 400);
-  EXPECT_EQ(error_code(reply), "budget_too_small") << "576 tokens whatever its size";
-  body.erase("arrcoc");
-  EXPECT_EQ(proxy.ask(body)["usage"]["image_tokens"]["kept"], 576);
+  const json reply = proxy.ask(body);
+  EXPECT_EQ(reply["usage"]["image_tokens"]["kept"], 576) << "whatever its size";
+  EXPECT_EQ(reply["arrcoc"]["fallbacks"].size(), 1U);
 }
 
 TEST(Proxy, WhatTheUpstreamReportsBeatsTheEstimate) {

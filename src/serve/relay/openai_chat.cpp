@@ -1,0 +1,105 @@
+// OpenAI chat completions, as vLLM, SGLang, LMDeploy and llama-server speak it too.
+#include "serve/encoding.h"
+#include "serve/relay/dialects.h"
+
+namespace arrcoc::serving {
+
+namespace {
+
+class OpenAiChat : public Dialect {
+ public:
+  Conversation read(const json& request) const override {
+    Conversation out;
+    if (const std::string* model = string_at(request, "model")) out.model = *model;
+    out.stream = flag_at(request, "stream");
+    if (const json* options = object_at(request, "stream_options"))
+      out.include_usage = flag_at(*options, "include_usage");
+    if (const json* wishes = object_at(request, "mm_processor_kwargs"))
+      read_limits(*wishes, out.limits);
+    const json* messages = list_at(request, "messages");
+    for (size_t i = 0; messages && i < messages->size(); ++i) {
+      const json& given = (*messages)[i];
+      RelayMessage message{role_of(given), json::json_pointer("/messages") / i, &given, ""};
+      add_words(string_at(given, "content"), message);
+      if (const json* content = list_at(given, "content"))
+        each_part(*content, message.place / "content",
+                  [&](const json& part, const json::json_pointer& place) {
+                    read_part(part, place, i, message, out);
+                  });
+      out.messages.push_back(std::move(message));
+    }
+    return out;
+  }
+
+  json view(const json& part, const std::string& png_base64) const override {
+    json out = part;
+    // A server that keeps features by this name would show one view for another.
+    out.erase("uuid");
+    json& image = out["image_url"];
+    (image.is_object() ? image["url"] : image) = "data:image/png;base64," + png_base64;
+    return out;
+  }
+
+  json words(const std::string& text) const override { return {{"type", "text"}, {"text", text}}; }
+
+  void append(const RelayMessage& message, const std::vector<json>& parts,
+              std::vector<JsonEdit>& edits) const override {
+    append_parts(message, words(message.text), parts, edits);
+  }
+
+  void hear(const json& data, Heard& heard) const override {
+    read_at(data, "/id", heard.id);
+    std::string text, reason;
+    read_at(data, "/choices/0/message/content", text);
+    read_at(data, "/choices/0/delta/content", text);
+    add_text(&text, heard);
+    read_at(data, "/choices/0/finish_reason", reason);
+    heard.cut = heard.cut || reason == "length";
+    read_at(data, "/usage/prompt_tokens", heard.prompt_tokens);
+    read_at(data, "/usage/completion_tokens", heard.completion_tokens);
+    for (const char* place :
+         {"/usage/image_tokens", "/usage/image_tokens/kept",
+          "/usage/prompt_tokens_details/image_tokens",
+          "/usage/prompt_tokens_details/multimodal_tokens/image"})
+      read_at(data, place, heard.picture_tokens);
+  }
+
+  json* extended(json& data, bool stream, bool include_usage) const override {
+    if (!stream) return &data;
+    const auto reason = "/choices/0/finish_reason"_json_pointer;
+    const bool last = include_usage
+                          ? data.contains("usage") && data.value("choices", json()).empty()
+                          : data.contains(reason) && !data[reason].is_null();
+    return last ? &data : nullptr;
+  }
+
+ private:
+  static void read_part(const json& part, const json::json_pointer& place, size_t number,
+                        RelayMessage& message, Conversation& out) {
+    const std::string* type = string_at(part, "type");
+    if (type == nullptr) return;
+    if (*type == "text" || *type == "input_text") add_words(string_at(part, "text"), message);
+    if (*type != "image_url" && *type != "input_image") return;
+    PicturePart picture;
+    picture.message = number;
+    picture.place = place;
+    picture.part = &part;
+    const json* inner = object_at(part, "image_url");
+    const std::string* url = inner ? string_at(*inner, "url") : string_at(part, "image_url");
+    if (url == nullptr) return;
+    picture.data = *url;
+    picture.detail = detail_of(inner ? *inner : part);
+    read_limits(part, picture.limits);
+    if (inner) read_limits(*inner, picture.limits);
+    out.pictures.push_back(std::move(picture));
+  }
+};
+
+}  // namespace
+
+const Dialect& openai_chat() {
+  static const OpenAiChat dialect;
+  return dialect;
+}
+
+}  // namespace arrcoc::serving

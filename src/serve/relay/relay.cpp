@@ -1,0 +1,346 @@
+// What goes to the upstream and comes from there.
+#include <algorithm>
+#include <cmath>
+
+#include "arrcoc/error.h"
+#include "serve/api_error.h"
+#include "serve/encoding.h"
+#include "serve/relay/relayed.h"
+
+namespace arrcoc::serving {
+
+namespace {
+
+constexpr int kDeepestRequest = 200;  // tools bring schemas with them
+constexpr const char* kCount = "/v1/messages/count_tokens";
+
+// Statuses that say "not like this": one picture may still be welcome.
+bool refuses_pictures(int status) {
+  return status == 400 || status == 413 || status == 415 || status == 422;
+}
+
+void pass_head(const HttpExchange& from, httplib::Response& response) {
+  response.status = from.status();
+  connection().passed_on = true;
+  for (const auto& [given, value] : from.headers()) {
+    std::string name = given;
+    for (char& c : name) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+    const bool plain = std::none_of(value.begin(), value.end(), [](char c) {
+      return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f;
+    });
+    if (plain && !of_connection(name) && name != "content-type") response.headers.emplace(given, value);
+  }
+}
+
+std::string type_of(const HttpExchange& exchange) {
+  const std::string type = exchange.header("Content-Type");
+  return type.empty() ? "application/octet-stream" : type;
+}
+
+bool escaped(const httplib::Request& from) {
+  const std::string wish = from.get_header_value("X-Arrcoc-Bypass");
+  if (wish.empty() || wish == "0" || wish == "1") return wish == "1";
+  throw ApiError(400, "invalid_request", "X-Arrcoc-Bypass must be 1 or 0");
+}
+
+// Null where it is no JSON, which is the upstream's affair.
+std::optional<json> parsed(const std::string& body) {
+  try {
+    return parse_json(body, "the request", kDeepestRequest);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+// file:// URLs are the server's own files: they never go on.
+void Service::refuse_files(const std::string& body, const json* given, bool ours) const {
+  if (!may_hold_pictures(body)) return;
+  const std::optional<json> read = given ? std::nullopt : parsed(body);
+  if (!given && read) given = &*read;
+  const std::string file = given ? file_url_in(*given) : "";
+  const bool hidden = !given && body.find("file:") != std::string::npos;
+  if (hidden) throw ApiError(400, "invalid_request", "the request is no JSON and names a file");
+  if (!file.empty() && !ours)
+    throw ApiError(400, "invalid_request", "file: URLs are not sent on: '" + file.substr(0, 80) + "'");
+}
+
+void Service::relay(const Request& from, std::string body, Response& response) {
+  Outgoing request{from.method, from.target, upstream_->headers(from), std::move(body), true};
+  const Dialect* dialect = from.method == "POST" ? dialect_at(from.path) : nullptr;
+  if (!dialect || escaped(from) || !may_hold_pictures(request.body)) {
+    refuse_files(request.body, nullptr, false);
+    return pass(std::move(request), response);
+  }
+  std::optional<json> given = parsed(request.body);
+  if (!given || !given->is_object()) {
+    refuse_files(request.body, nullptr, false);
+    return pass(std::move(request), response);
+  }
+  auto r = begin_relay(from, *dialect, std::move(request), std::move(*given));
+  if (r->talk.pictures.empty()) {
+    r->request.body = rewritten(*r);
+    return pass(std::move(r->request), response);
+  }
+  prepare(*r);
+  // Nothing here is ours: pictures that are elsewhere, or that nobody can read.
+  if (r->looks.empty() && r->native() == 0) {
+    r->request.body = rewritten(*r);
+    return pass(std::move(r->request), response);
+  }
+  forward(std::move(r), response);
+}
+
+// As it came, and what comes back as it comes.
+void Service::pass(Outgoing request, Response& response) {
+  const auto exchange =
+      std::shared_ptr<HttpExchange>(upstream_->send(request, [this] { require_patience(); }));
+  pass_head(*exchange, response);
+  const std::string length = exchange->header("Content-Length");
+  const bool known = !length.empty() && length.size() < 12 &&
+                     length.find_first_not_of("0123456789") == std::string::npos;
+  const bool empty = request.method == "HEAD" || response.status == 204 ||
+                     response.status == 304 || (known && std::stoull(length) == 0);
+  if (empty) {
+    if (exchange->headers().count("Content-Type"))
+      response.set_header("Content-Type", exchange->header("Content-Type"));
+    return;
+  }
+  const auto pump = [this, exchange](httplib::DataSink& sink) {
+    std::string piece;
+    const auto state = exchange->take(Clock::now() + kSlice, piece);
+    if (state == HttpExchange::Body::waiting) return sink.is_writable() && !aborting_;
+    if (state == HttpExchange::Body::more) return sink.write(piece.data(), piece.size());
+    if (state == HttpExchange::Body::ended) sink.done();
+    return state == HttpExchange::Body::ended;
+  };
+  if (known) {
+    response.set_content_provider(
+        std::stoull(length), type_of(*exchange),
+        [pump](size_t, size_t, httplib::DataSink& sink) { return pump(sink); });
+  } else {
+    response.set_header("X-Accel-Buffering", "no");
+    response.set_chunked_content_provider(
+        type_of(*exchange), [pump](size_t, httplib::DataSink& sink) { return pump(sink); });
+  }
+}
+
+std::shared_ptr<Service::Relayed> Service::begin_relay(const Request& from, const Dialect& dialect,
+                                                       Outgoing request, json given) {
+  auto r = std::make_shared<Relayed>();
+  r->dialect = &dialect;
+  r->request = std::move(request);
+  r->given = std::move(given);
+  r->talk = dialect.read(r->given);
+  // Those in places that we read ourselves are pictures of --file-root.
+  const bool ours = std::any_of(r->talk.pictures.begin(), r->talk.pictures.end(),
+                                [](const PicturePart& p) { return p.data.rfind("file:", 0) == 0; });
+  refuse_files(r->request.body, &r->given, ours && !options_.file_root.empty());
+  r->extension = parse_extension(r->given);
+  r->budget = relay_budget(from, *r);
+  r->asked.id = random_id("chatcmpl-");
+  r->asked.deadline = deadline();
+  r->asked.request.model = r->talk.model;
+  Message question;
+  question.text = r->talk.question();
+  r->asked.request.messages = {question};
+  r->asked.request.extension = r->extension;
+  recall(*r);
+  return r;
+}
+
+std::string Service::relay_budget(const Request& from, const Relayed& r) const {
+  if (!r.extension.budget.empty()) return r.extension.budget;
+  const std::string header = from.get_header_value("X-Arrcoc-Budget");
+  if (!header.empty()) return header;
+  const std::string usual = upstream_->budget(r.talk.model);
+  return usual.empty() ? options_.budget : usual;
+}
+
+void Service::prepare(Relayed& r) {
+  engine();  // says when it is still loading
+  look_at_new(r, -1);
+  look_again(r);
+  wait_for_looks(r);
+}
+
+// Sends it with views; when those are refused, with one view a picture.
+void Service::send(Relayed& r) {
+  const auto patience = [this] { require_patience(); };
+  for (bool again = false;; again = true) {
+    Outgoing out{r.request.method, r.request.target, r.request.headers, rewritten(r), false};
+    r.sent = Clock::now();
+    r.reply = std::make_unique<UpstreamReply>(upstream_->send(out, patience), *r.dialect);
+    if (again || !refuses_pictures(r.reply->status()) || !several_views(r)) return;
+    metrics_.count("arrcoc_fallbacks_total", label("kind", "one_view"));
+    r.notes.push_back("the upstream refused several views (" + std::to_string(r.reply->status()) +
+                      "): one was sent");
+    std::erase_if(r.looks, [](const Looked& looked) { return looked.again; });
+    if (r.messages.back()) r.messages.back()->appended.clear();
+    r.looks.clear();
+    look_at_new(r, 0);
+    wait_for_looks(r);
+  }
+}
+
+bool Service::several_views(const Relayed& r) const {
+  for (size_t m = 0; m < r.messages.size(); ++m) {
+    if (!r.messages[m] || r.remembered[m]) continue;
+    if (!r.messages[m]->appended.empty()) return true;
+    for (const SentPicture& picture : r.messages[m]->pictures)
+      if (picture.views.size() > 1) return true;
+  }
+  return false;
+}
+
+void Service::forward(std::shared_ptr<Relayed> r, Response& response) {
+  send(*r);
+  const UpstreamReply& reply = *r->reply;
+  if (reply.status() == 200 && r->request.target != kCount) remember(*r);
+  pass_head(reply.exchange(), response);
+  response.set_header("X-Arrcoc-Image-Tokens",
+                      std::to_string(r->tokens()) + "/" + std::to_string(r->native()));
+  if (reply.status() != 200) {
+    response.set_content(r->reply->whole([this] { require_patience(); }),
+                         type_of(reply.exchange()));
+    return;
+  }
+  if (!r->talk.stream || !reply.streams()) {
+    json data = r->reply->object([this] { require_patience(); });
+    if (json* place = r->dialect->extended(data, false, false)) extend(*r, *place);
+    response.set_content(data.dump(-1, ' ', false, json::error_handler_t::replace),
+                         "application/json");
+    return;
+  }
+  provide_events(
+      response, type_of(reply.exchange()),
+      [this, r](httplib::DataSink& sink) { return pass_events(*r, sink); },
+      [r](const ApiError& problem) {
+        return (r->ended_whole ? "" : "\n") + r->dialect->error_event(problem);
+      });
+}
+
+// The road hears the reply, once.
+void Service::conclude(Relayed& r) {
+  if (r.answered) return;
+  Answered& out = r.answered.emplace();
+  const Heard& heard = r.reply->heard();
+  metrics_.observe("arrcoc_upstream_seconds", seconds_since(r.asked.start));
+  const int64_t reckoned = r.tokens();
+  const bool reported = heard.picture_tokens && r.all_read() && reckoned > 0;
+  const double off =
+      reported ? static_cast<double>(*heard.picture_tokens) / static_cast<double>(reckoned) : 1;
+  const Family family = upstream_->family(r.talk.model);
+  if (reported) {
+    metrics_.observe("arrcoc_upstream_tokens_off", off);
+    if (family.estimated) upstream_->learn(r.talk.model, off * upstream_->learned(r.talk.model));
+  }
+  out.text = heard.text;
+  out.usage.kept = reported ? *heard.picture_tokens : reckoned;
+  out.usage.native = r.native();
+  out.usage.estimated = !reported && (family.estimated || !r.all_read());
+  if (!heard.id.empty()) r.asked.id = heard.id;
+  std::shared_ptr<Answer> answer;
+  for (const Looked& looked : r.looks) {
+    Asking& asking = looked.job->asking();
+    asking.spent("reading", 1e3 * seconds_since(r.sent));
+    Reply said;
+    said.text = heard.text;
+    said.cut = heard.cut;
+    said.estimated = out.usage.estimated;
+    said.prompt_tokens = heard.prompt_tokens;
+    said.completion_tokens = heard.completion_tokens;
+    for (size_t i : looked.pictures)
+      said.kept.push_back(std::llround(off * static_cast<double>(r.tokens_of(i))));
+    asking.hear({said});
+    Answer one = asking.finish();
+    if (!answer) {
+      answer = std::make_shared<Answer>(std::move(one));
+      r.asked.job = looked.job;
+      continue;
+    }
+    answer->pictures.insert(answer->pictures.end(), one.pictures.begin(), one.pictures.end());
+    answer->fallbacks.insert(answer->fallbacks.end(), one.fallbacks.begin(), one.fallbacks.end());
+    answer->tokens += one.tokens;
+    answer->native_tokens += one.native_tokens;
+  }
+  if (answer) answer->fallbacks.insert(answer->fallbacks.end(), r.notes.begin(), r.notes.end());
+  out.answer = answer;
+  if (answer) account(r.asked, out);
+}
+
+// Adds what we know to the reply, or to the last event that says something.
+void Service::extend(Relayed& r, json& data) {
+  conclude(r);
+  const Answered& answered = *r.answered;
+  if (data.contains("usage") && data["usage"].is_object())
+    data["usage"]["image_tokens"] = answered.usage.image_tokens();
+  json out = answered.answer ? json(extension(r.asked, answered)) : json{{"fallbacks", r.notes}};
+  out["family"] = upstream_->family(r.talk.model).name;
+  size_t remembered = 0;
+  for (const PicturePart& picture : r.talk.pictures) remembered += r.remembered[picture.message];
+  out["conversation"] = {{"tokens", answered.usage.kept},
+                         {"native_tokens", answered.usage.native},
+                         {"pictures", r.talk.pictures.size()},
+                         {"remembered", remembered}};
+  if (data.contains("arrcoc")) out["upstream"] = data["arrcoc"];
+  data["arrcoc"] = std::move(out);
+}
+
+bool Service::pass_events(Relayed& r, httplib::DataSink& sink) {
+  UpstreamReply& reply = *r.reply;
+  const auto send = [&](const std::string& text) {
+    return text.empty() || sink.write(text.data(), text.size());
+  };
+  std::vector<std::string> lines;
+  const auto state = reply.next(lines);
+  if (state == HttpExchange::Body::waiting) return sink.is_writable() && !aborting_;
+  std::string out;
+  for (const std::string& line : lines) {
+    std::optional<json> data = reply.hear_line(line);
+    json* place = data ? r.dialect->extended(*data, true, r.talk.include_usage) : nullptr;
+    if (place) {
+      extend(r, *place);
+      const std::string_view payload = r.dialect->payload(line);
+      out.append(line, 0, static_cast<size_t>(payload.data() - line.data()));
+      out += data->dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+    } else {
+      out += line + "\n";
+    }
+  }
+  if (!out.empty()) r.ended_whole = out == "\n" || out.ends_with("\n\n");
+  if (!send(out)) return false;
+  if (state == HttpExchange::Body::more) return true;
+  // httplib 0.11 takes a chunked body that breaks off for a whole one: only the last event is the
+  // end.
+  if (state == HttpExchange::Body::broken || !reply.heard().finished) {
+    metrics_.count("arrcoc_failures_total", label("code", "upstream_died"));
+    const ApiError died(502, "upstream_died", "the upstream's answer broke off");
+    send((r.ended_whole ? "" : "\n") + r.dialect->error_event(died));
+  } else {
+    conclude(r);
+  }
+  sink.done();
+  return true;
+}
+
+void Service::count_relayed(const Request& from, const std::string& body, Response& response) {
+  Outgoing request{from.method, "/v1/chat/completions", {}, body, true};
+  json given = parse_json(body, "the request", kDeepestRequest);
+  if (!given.is_object() || !given.contains("messages"))
+    throw ApiError(400, "invalid_request", "'messages' is missing");
+  const auto r = begin_relay(from, *dialect_at("/v1/chat/completions"), std::move(request),
+                             std::move(given));
+  if (!r->talk.pictures.empty()) prepare(*r);
+  Usage usage;
+  usage.text = r->talk.text_tokens();
+  usage.kept = r->tokens();
+  usage.native = r->native();
+  usage.estimated = upstream_->family(r->talk.model).estimated || !r->all_read();
+  ordered_json out = counted(usage);
+  out["text_estimated"] = true;
+  response.set_content(dump(out), "application/json");
+}
+
+}  // namespace arrcoc::serving
