@@ -252,6 +252,22 @@ function show(reply) {
   $('facts').textContent = `${sure}${extra.tokens} of ${extra.native_tokens} image tokens; ${times.join(', ')}`;
   $('notes').textContent = extra.fallbacks.join('; ');
   draw();
+  showSavings();
+}
+
+// What the server saved since it started, in tokens and, where prices are set, in money.
+async function showSavings() {
+  try {
+    const reply = await fetch('/v1/savings', {headers: headers()});
+    if (!reply.ok) return;
+    const total = (await reply.json()).total;
+    if (!total.native_tokens) return;
+    const money = total.saved_dollars === undefined ? '' : `, $${total.saved_dollars.toFixed(2)}`;
+    $('savings').textContent = `Since this server started: ${total.saved_tokens} of ` +
+      `${total.native_tokens} image tokens saved (${(100 * total.saved_share).toFixed(1)} %)${money}.`;
+  } catch (ignored) {
+    // The answer is what matters.
+  }
 }
 
 async function ask() {

@@ -60,6 +60,7 @@ struct Options {
   double idle_seconds = 15;      // of a connection between two requests
   double shutdown_seconds = 30;  // for what runs when the server is stopped
   std::string file_root;         // file:// pictures below this folder; "": none
+  std::vector<std::string> prices;  // PATTERN=DOLLARS for a million input tokens, by model name
   // example log
   std::string log;           // SQLite file; "": none
   double log_share = 0.001;  // of requests; those that get feedback are logged besides
@@ -106,6 +107,7 @@ void visit_fields(Options& o, F&& f) {
   f("idle_seconds", "time between two requests of a connection", o.idle_seconds);
   f("shutdown_seconds", "time for what runs when the server is stopped", o.shutdown_seconds);
   f("file_root", "allow file:// pictures below this folder", o.file_root);
+  f("prices", "PATTERN=DOLLARS for a million input tokens, by model name", o.prices);
   f("log", "example log, an SQLite file", o.log);
   f("log_share", "share of requests that are logged", o.log_share);
   f("log_days", "days that examples are kept; 0: for ever", o.log_days);
@@ -153,6 +155,10 @@ Family family_named(const std::string& name);  // Error{not_found}
 // Tokens of a picture of that many pixels.
 int64_t picture_tokens(const Family& family, int width, int height,
                        Detail detail = Detail::automatic);
+
+// What a running server saved so far (GET /v1/savings), as a table. where: http://host:port; key: ""
+// where none is needed. Error{io} when it cannot be reached or refuses.
+std::string savings_table(const std::string& where, const std::string& key);
 
 class Server {
  public:

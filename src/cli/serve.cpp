@@ -19,7 +19,7 @@ namespace {
 
 struct Serve {
   std::string config;
-  bool show = false;
+  bool show = false, report = false;
   std::vector<std::function<void(serving::Options&)>> flags;  // set what was given
 };
 
@@ -70,6 +70,13 @@ void serve(const Serve& args) {
     std::cout << serving::to_json(options) << "\n";
     return;
   }
+  if (args.report) {
+    const bool six = options.host.find(':') != std::string::npos;
+    const std::string host = six ? "[" + options.host + "]" : options.host;
+    std::cout << serving::savings_table("http://" + host + ":" + std::to_string(options.port),
+                                        options.api_key);
+    return;
+  }
   const EndSignal end;
   std::signal(SIGPIPE, SIG_IGN);
   std::mutex mutex;
@@ -94,6 +101,8 @@ void add_serve(CLI::App& app) {
   auto args = std::make_shared<Serve>();
   sub->add_option("--config", args->config, "options as a JSON file");
   sub->add_flag("--show-options", args->show, "print the options and stop");
+  sub->add_flag("--report", args->report,
+                "print what the server that runs at --host and --port saved so far, and stop");
   serving::Options defaults;
   serving::visit_fields(defaults, [&](const char* name, const char* help, auto& field) {
     using T = std::decay_t<decltype(field)>;

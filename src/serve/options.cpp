@@ -5,6 +5,7 @@
 #include "arrcoc/error.h"
 #include "arrcoc/serve.h"
 #include "base/json.h"
+#include "serve/savings.h"
 
 namespace arrcoc::serving {
 
@@ -78,6 +79,9 @@ void check_models(const Options& o) {
     throw Error(ErrorCode::bad_argument, "relevance 'clip' needs relevance_model");
   if (!o.model.empty() && !o.upstream.empty())
     throw Error(ErrorCode::bad_argument, "either a model or an upstream answers, not both");
+  price_of(o.prices, "");
+  range("upstream_memory_mb", o.upstream_memory_mb, 0, 1 << 20);
+  range("upstream_old_pictures", o.upstream_old_pictures, 0, 1 << 20);
   range("upstream_seconds", o.upstream_seconds, 0.05, 86400);
   range("upstream_retries", o.upstream_retries, 0, 10);
   if (o.upstream_family != "auto") family_named(o.upstream_family);

@@ -77,6 +77,7 @@ const std::vector<Route>& routes() {
       {"GET", "/openapi.json", false},
       {"GET", "/health", false},
       {"GET", "/metrics", true},
+      {"GET", "/v1/savings", true},
       {"GET", "/v1/models", true, true},
       {"POST", "/v1/chat/completions", true, true},
       {"POST", "/v1/chat/completions/input_tokens", true},
@@ -300,6 +301,8 @@ void Server::State::route() {
     metrics.set("arrcoc_requests_running", running);
     response.set_content(service->metrics_text(), "text/plain; version=0.0.4; charset=utf-8");
   });
+  http->Get("/v1/savings",
+            [this](const auto&, auto& response) { service->savings(response); });
   if (!service->relays())
     http->Get("/v1/models", [this](const auto&, auto& response) {
       answer(response, [&] { service->models(response); });

@@ -59,6 +59,7 @@ void require_enough(const std::string& budget, size_t pictures) {
 
 Service::Service(const Options& options, Metrics& metrics, Server::Log log)
     : options_(options), metrics_(metrics), examples_(options, metrics, std::move(log)),
+      savings_(options.prices, metrics),
       memory_(static_cast<size_t>(options.upstream_memory_mb) << 20) {
   if (!options.upstream.empty()) upstream_ = std::make_unique<Upstream>(options, metrics);
 }
@@ -314,8 +315,7 @@ void Service::account(const Asked& asked, Answered& answered) {
   e.milliseconds = 1e3 * spent;
   metrics_.observe("arrcoc_request_seconds", spent, label("budget", budget_bucket(e.budget)));
   metrics_.observe("arrcoc_budget_tokens", static_cast<double>(e.budget));
-  metrics_.count("arrcoc_image_tokens_kept_total", "", static_cast<double>(e.kept));
-  metrics_.count("arrcoc_image_tokens_native_total", "", static_cast<double>(e.native));
+  if (!upstream_) savings_.add(e.model, e.native, e.kept, std::nullopt);
   if (!upstream_) {
     metrics_.observe("arrcoc_passes", static_cast<double>(answer.from().passes.size()));
     metrics_.observe("arrcoc_confidence", e.confidence);
@@ -372,6 +372,8 @@ void Service::models(Response& response) {
                               {"owned_by", "arrcoc"}};
   reply(response, {{"object", "list"}, {"data", {model}}});
 }
+
+void Service::savings(Response& response) const { reply(response, savings_.report()); }
 
 std::string Service::metrics_text() {
   if (ready_) {

@@ -10,6 +10,7 @@
 #include "serve/engine.h"
 #include "serve/examples.h"
 #include "serve/replies.h"
+#include "serve/savings.h"
 #include "serve/schema.h"
 #include "serve/upstream_model.h"
 
@@ -39,6 +40,7 @@ class Service {
   void relevance(const std::string& body, Response& response);
   void feedback(const std::string& body, Response& response);
   void models(Response& response);
+  void savings(Response& response) const;
   std::string metrics_text();
 
  private:
@@ -111,6 +113,7 @@ class Service {
   void forward(std::shared_ptr<Relayed> relayed, Response& response);
   void conclude(Relayed& relayed);
   void extend(Relayed& relayed, json& data);
+  static std::string last_words(const Relayed& relayed, const ApiError& problem);
   bool pass_events(Relayed& relayed, httplib::DataSink& sink);
   void count_relayed(const Request& from, const std::string& body, Response& response);
 
@@ -118,6 +121,7 @@ class Service {
   Metrics& metrics_;
   Examples examples_;
   std::unique_ptr<const Upstream> upstream_;
+  Savings savings_;
   ViewMemory memory_;
   std::shared_ptr<const Asker> asker_;
   std::unique_ptr<Engine> engine_;  // after what its threads use

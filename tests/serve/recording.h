@@ -41,11 +41,13 @@ class Recording {
     const auto with_body = [this](const httplib::Request& request, httplib::Response& response,
                                   const httplib::ContentReader& reader) {
       std::string body;
-      const RawBody raw(request);
-      reader([&](const char* data, size_t size) {
-        body.append(data, size);
-        return true;
-      });
+      {
+        const RawBody raw(request);
+        reader([&](const char* data, size_t size) {
+          body.append(data, size);
+          return true;
+        });
+      }
       take(request, body, response);
     };
     server_.Get(".*", bare);

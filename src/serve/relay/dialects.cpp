@@ -68,8 +68,10 @@ void each_part(const json& content, const json::json_pointer& place,
 
 std::string joined(const std::vector<json>& parts) {
   std::string out;
-  for (const json& part : parts)
-    out += (out.empty() ? "" : ",") + part.dump(-1, ' ', false, json::error_handler_t::replace);
+  for (const json& part : parts) {
+    if (!out.empty()) out += ',';
+    out += part.dump(-1, ' ', false, json::error_handler_t::replace);
+  }
   return out;
 }
 
@@ -79,10 +81,12 @@ void append_parts(const RelayMessage& message, const json& words, const std::vec
   const auto content = message.message->find("content");
   if (content == message.message->end()) return;
   if (content->is_array() && !content->empty()) {
-    edits.push_back({place / (content->size() - 1), JsonEdit::How::after, "," + joined(parts)});
+    std::string more = ",";
+    edits.push_back({place / (content->size() - 1), JsonEdit::How::after, more += joined(parts)});
   } else if (content->is_string()) {
-    edits.push_back(
-        {place, JsonEdit::How::replace, "[" + joined({words}) + "," + joined(parts) + "]"});
+    std::vector<json> all = {words};
+    all.insert(all.end(), parts.begin(), parts.end());
+    edits.push_back({place, JsonEdit::How::replace, json(all).dump(-1, ' ', false, json::error_handler_t::replace)});
   }
 }
 

@@ -31,12 +31,15 @@ class Ollama : public Dialect {
   void append(const RelayMessage& message, const std::vector<json>& parts,
               std::vector<JsonEdit>& edits) const override {
     const json* images = list_at(*message.message, "images");
+    std::string more = ",";
     if (images && !images->empty()) {
-      edits.push_back({message.place / "images" / (images->size() - 1), JsonEdit::How::after,
-                       "," + joined(parts)});
+      more += joined(parts);
+      edits.push_back({message.place / "images" / (images->size() - 1), JsonEdit::How::after, more});
     } else if (!images && message.message->contains("content")) {
-      edits.push_back({message.place / "content", JsonEdit::How::after,
-                       ",\"images\":[" + joined(parts) + "]"});
+      more += "\"images\":[";
+      more += joined(parts);
+      more += "]";
+      edits.push_back({message.place / "content", JsonEdit::How::after, more});
     }
   }
 

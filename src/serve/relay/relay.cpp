@@ -216,9 +216,14 @@ void Service::forward(std::shared_ptr<Relayed> r, Response& response) {
   provide_events(
       response, type_of(reply.exchange()),
       [this, r](httplib::DataSink& sink) { return pass_events(*r, sink); },
-      [r](const ApiError& problem) {
-        return (r->ended_whole ? "" : "\n") + r->dialect->error_event(problem);
-      });
+      [r](const ApiError& problem) { return last_words(*r, problem); });
+}
+
+// An event that begins after what was passed on.
+std::string Service::last_words(const Relayed& r, const ApiError& problem) {
+  std::string out = r.dialect->error_event(problem);
+  if (!r.ended_whole) out.insert(0, 1, '\n');
+  return out;
 }
 
 // The road hears the reply, once.
@@ -240,6 +245,8 @@ void Service::conclude(Relayed& r) {
   out.usage.kept = reported ? *heard.picture_tokens : reckoned;
   out.usage.native = r.native();
   out.usage.estimated = !reported && (family.estimated || !r.all_read());
+  savings_.add(r.talk.model, out.usage.native, out.usage.kept,
+               reported ? heard.picture_tokens : std::nullopt);
   if (!heard.id.empty()) r.asked.id = heard.id;
   std::shared_ptr<Answer> answer;
   for (const Looked& looked : r.looks) {
@@ -317,7 +324,7 @@ bool Service::pass_events(Relayed& r, httplib::DataSink& sink) {
   if (state == HttpExchange::Body::broken || !reply.heard().finished) {
     metrics_.count("arrcoc_failures_total", label("code", "upstream_died"));
     const ApiError died(502, "upstream_died", "the upstream's answer broke off");
-    send((r.ended_whole ? "" : "\n") + r.dialect->error_event(died));
+    send(last_words(r, died));
   } else {
     conclude(r);
   }
