@@ -78,7 +78,7 @@ template <class F>
 void visit_fields(Options& o, F&& f) {
   f("host", "address to listen on", o.host);
   f("port", "port to listen on; 0: any free one", o.port);
-  f("api_key", "clients must send it as Authorization: Bearer KEY", o.api_key);
+  f("api_key", "clients must send it as Authorization: Bearer KEY or x-api-key: KEY", o.api_key);
   f("tiny", "folder of the bundled model", o.tiny);
   f("model", "folder of a Hugging Face model that answers instead of the bundled one", o.model);
   f("mode", "of that model: prune, patches or zoom; auto: zoom if it can, else prune", o.mode);

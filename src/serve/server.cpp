@@ -7,6 +7,7 @@
 #include "serve/encoding.h"
 #include "serve/http.h"
 #include "serve/page.h"
+#include "serve/protocols/ollama.h"
 #include "serve/routes.h"
 #include "serve/service.h"
 
@@ -18,9 +19,9 @@ constexpr const char* kPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-void refuse(httplib::Response& response, const ApiError& error) {
+void refuse(const httplib::Request& request, httplib::Response& response, const ApiError& error) {
   response.status = error.status();
-  response.set_content(error.body(), "application/json");
+  response.set_content(spoken_at(request.path).error(error), "application/json");
   if (error.status() == 429 || error.status() == 503) response.set_header("Retry-After", "1");
   if (error.status() == 401) response.set_header("WWW-Authenticate", "Bearer");
 }
@@ -39,20 +40,36 @@ std::string without_port(const std::string& host) {
 }  // namespace
 
 const std::vector<Route>& routes() {
-  static const std::vector<Route> all = {
-      {"GET", "/", false},
-      {"GET", "/page.css", false},
-      {"GET", "/page.js", false},
-      {"GET", "/openapi.json", false},
-      {"GET", "/health", false},
-      {"GET", "/metrics", true},
-      {"GET", "/v1/models", true},
-      {"POST", "/v1/chat/completions", true},
-      {"POST", "/v1/chat/completions/input_tokens", true},
-      {"POST", "/v1/relevance", true},
-      {"POST", "/v1/feedback", true},
-  };
+  static const std::vector<Route> all = [] {
+    std::vector<Route> out = {
+        {"GET", "/", false},
+        {"GET", "/page.css", false},
+        {"GET", "/page.js", false},
+        {"GET", "/openapi.json", false},
+        {"GET", "/health", false},
+        {"GET", "/metrics", true},
+        {"GET", "/v1/models", true},
+        {"GET", "/v1/models/{id}", true},
+        {"GET", "/props", true},
+        {"GET", "/version", false},
+        {"GET", "/api/version", false},
+        {"GET", "/api/tags", true},
+        {"POST", "/api/show", true},
+        {"POST", "/tokenize", true},
+        {"POST", "/v1/relevance", true},
+        {"POST", "/v1/feedback", true},
+    };
+    for (const Endpoint& at : endpoints()) out.push_back({"POST", at.path, true});
+    return out;
+  }();
   return all;
+}
+
+bool Route::matches(const std::string& asked) const {
+  const std::string_view all = path;
+  if (!all.ends_with("{id}")) return asked == all;
+  const std::string_view start = all.substr(0, all.size() - 4);
+  return asked.size() > start.size() && asked.starts_with(start);
 }
 
 struct Server::State {
@@ -70,6 +87,7 @@ struct Server::State {
 
   void route();
   void add_posts();
+  void add_gets();
   httplib::Server::HandlerResponse guard(const httplib::Request& request,
                                          httplib::Response& response);
   bool allowed(const httplib::Request& request) const;
@@ -81,7 +99,9 @@ bool Server::State::allowed(const httplib::Request& request) const {
   if (options.api_key.empty()) return true;
   const std::string given = request.get_header_value("Authorization");
   const bool bearer = given.rfind("Bearer ", 0) == 0;
-  return equal_secret(bearer ? given.substr(7) : "", options.api_key) && bearer;
+  // Anthropic's clients have a header of their own.
+  const std::string key = bearer ? given.substr(7) : request.get_header_value("x-api-key");
+  return equal_secret(key, options.api_key) && (bearer || request.has_header("x-api-key"));
 }
 
 // Before the body is read: unknown paths, wrong methods, missing keys. Whoever is refused here has
@@ -99,7 +119,7 @@ httplib::Server::HandlerResponse Server::State::guard(const httplib::Request& re
     std::string methods;
     const std::string method = request.method == "HEAD" ? "GET" : request.method;
     for (const Route& route : routes()) {
-      if (request.path != route.path) continue;
+      if (!route.matches(request.path)) continue;
       methods += (methods.empty() ? "" : ", ") + std::string(route.method);
       if (method == route.method) found = &route;
     }
@@ -109,9 +129,10 @@ httplib::Server::HandlerResponse Server::State::guard(const httplib::Request& re
     }
     if (found == nullptr) throw ApiError(404, "not_found", "there is nothing at this path");
     if (found->key && !allowed(request))
-      throw ApiError(401, "invalid_api_key", "a valid key is needed: Authorization: Bearer KEY");
+      throw ApiError(401, "invalid_api_key",
+                     "a valid key is needed: Authorization: Bearer KEY, or x-api-key: KEY");
   } catch (const ApiError& e) {
-    refuse(response, e);
+    refuse(request, response, e);
     response.set_header("Connection", "close");
     return httplib::Server::HandlerResponse::Handled;
   }
@@ -164,24 +185,60 @@ void Server::State::add_posts() {
       } catch (...) {
         const ApiError problem = api_error(std::current_exception());
         metrics.count("arrcoc_failures_total", label("code", problem.code()));
-        refuse(response, problem);
+        refuse(request, response, problem);
         if (connection().close_after) response.set_header("Connection", "close");
       }
     });
   };
-  post("/v1/chat/completions", [this](const auto& request, const auto& body, auto& response) {
-    service->chat(request, body, response);
+  for (const Endpoint& at : endpoints())
+    post(at.path, [this, &at](const auto& request, const auto& body, auto& response) {
+      at.counts ? service->count_tokens(at, request, body, response)
+                : service->chat(at, request, body, response);
+    });
+  post("/api/show", [this](const auto&, const auto& body, auto& response) {
+    const json request = parse_json(body, "the request");
+    response.set_content(dump(ollama_show(service->card(), request)), "application/json");
   });
-  post("/v1/chat/completions/input_tokens",
-       [this](const auto& request, const auto& body, auto& response) {
-         service->count_tokens(request, body, response);
-       });
+  post("/tokenize", [this](const auto&, const auto& body, auto& response) {
+    const json request = parse_json(body, "the request");
+    response.set_content(dump(tokenize(service->model(), request)), "application/json");
+  });
   post("/v1/relevance", [this](const auto&, const auto& body, auto& response) {
     service->relevance(body, response);
   });
   post("/v1/feedback", [this](const auto&, const auto& body, auto& response) {
     service->feedback(body, response);
   });
+}
+
+void Server::State::add_gets() {
+  using Handler = std::function<ordered_json(const httplib::Request&)>;
+  const auto get = [this](const char* path, Handler handler) {
+    http->Get(path, [handler](const httplib::Request& request, httplib::Response& response) {
+      try {
+        response.set_content(dump(handler(request)), "application/json");
+      } catch (...) {
+        refuse(request, response, api_error(std::current_exception()));
+      }
+    });
+  };
+  http->Get("/v1/models", [this](const auto& request, auto& response) {
+    try {
+      service->models(request, response);
+    } catch (...) {
+      refuse(request, response, api_error(std::current_exception()));
+    }
+  });
+  get("/v1/models/(.+)", [this](const httplib::Request& request) {
+    const ModelCard& card = service->card();
+    if (request.matches[1] != card.name)
+      throw ApiError(404, "model_not_found", "there is no such model, only " + card.name);
+    return openai_model(card);
+  });
+  get("/props", [this](const auto&) { return props(service->card(), options); });
+  get("/version", [](const auto&) { return version(); });
+  get("/api/version", [](const auto&) { return version(); });
+  get("/api/tags", [this](const auto&) { return ollama_tags(service->card()); });
 }
 
 void Server::State::route() {
@@ -195,13 +252,14 @@ void Server::State::route() {
   http->set_pre_routing_handler(
       [this](const auto& request, auto& response) { return guard(request, response); });
   http->set_logger([this](const auto& request, const auto& response) { done(request, response); });
-  http->set_exception_handler([](const auto&, auto& response, std::exception_ptr problem) {
-    refuse(response, api_error(problem));
+  http->set_exception_handler([](const auto& request, auto& response, std::exception_ptr problem) {
+    refuse(request, response, api_error(problem));
   });
   // What httplib itself refuses (bad request lines, long headers) gets the same form.
-  http->set_error_handler([](const httplib::Request&, httplib::Response& response) {
+  http->set_error_handler([](const httplib::Request& request, httplib::Response& response) {
     if (!response.body.empty()) return;
-    refuse(response, ApiError(response.status, "bad_request", "the request could not be read"));
+    refuse(request, response,
+           ApiError(response.status, "bad_request", "the request could not be read"));
     connection().close_after = true;
   });
   for (const PageFile& file : page_files())
@@ -218,20 +276,14 @@ void Server::State::route() {
     metrics.set("arrcoc_requests_running", running);
     response.set_content(service->metrics_text(), "text/plain; version=0.0.4; charset=utf-8");
   });
-  http->Get("/v1/models", [this](const auto& request, auto& response) {
-    try {
-      service->models(request, response);
-    } catch (...) {
-      refuse(response, api_error(std::current_exception()));
-    }
-  });
+  add_gets();
   add_posts();
 }
 
 void Server::State::done(const httplib::Request& request, const httplib::Response& response) {
   std::string path = "other";
   for (const Route& route : routes())
-    if (request.path == route.path) path = route.path;
+    if (route.matches(request.path)) path = route.path;
   metrics.count("arrcoc_requests_total",
                 label("path", path) + "," + label("status", std::to_string(response.status)));
   if (!log || path == "/health" || path == "/metrics") return;
