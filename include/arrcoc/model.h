@@ -76,6 +76,8 @@ struct GenerateOptions {
   int64_t max_new_tokens = 0;                // 0: the model's own
   std::optional<double> temperature, top_p;  // none: the model's own
   uint64_t seed = 0;
+  // A model that writes long answers ends one after any of these; it may still be in the text.
+  std::vector<std::string> stop;
 };
 
 // What one answer is read from.
@@ -143,6 +145,9 @@ class Model {
   // computed together; the answers are those of one by one up to rounding. Errors concern all of
   // them: Error{bad_argument, unsupported, too_large, numeric}.
   virtual void read(std::span<const Reading> readings, Sink& sink) const = 0;
+  // Its tokens of a text; special: also those that begin and end a prompt. Error{unsupported} where
+  // it has no tokenizer here.
+  virtual std::vector<int64_t> tokenize(std::string_view text, bool special) const;
   // The model's own way to look (attention of its first layers); null where it has none.
   virtual std::shared_ptr<const Looker> looker() const { return nullptr; }
 };

@@ -81,7 +81,7 @@ template <class F>
 void visit_fields(Options& o, F&& f) {
   f("host", "address to listen on", o.host);
   f("port", "port to listen on; 0: any free one", o.port);
-  f("api_key", "clients must send it as Authorization: Bearer KEY", o.api_key);
+  f("api_key", "clients must send it as Authorization: Bearer KEY or x-api-key: KEY", o.api_key);
   f("tiny", "folder of the bundled model", o.tiny);
   f("model", "folder of a Hugging Face model that answers instead of the bundled one", o.model);
   f("mode", "of that model: prune, patches or zoom; auto: zoom if it can, else prune", o.mode);
@@ -132,7 +132,7 @@ void apply_environment(Options& options, const std::function<const char*(const c
 void check(const Options& options);
 
 // How much of a picture a client wishes to be read, as OpenAI spells it.
-enum class Detail { automatic, low, high };
+enum class Detail { low, automatic, high };
 
 // What a processor's configuration or a server changes of a family's rule. 0: the family's own.
 struct PictureLimits {
@@ -225,4 +225,14 @@ struct arrcoc::EnumNames<arrcoc::serving::Rating> {
   static constexpr const char* kWhat = "rating";
   static constexpr std::pair<Rating, const char*> kNames[] = {
       {Rating::none, ""}, {Rating::up, "up"}, {Rating::down, "down"}};
+};
+
+template <>
+struct arrcoc::EnumNames<arrcoc::serving::Detail> {
+  using Detail = arrcoc::serving::Detail;
+  static constexpr const char* kWhat = "detail";
+  static constexpr std::pair<Detail, const char*> kNames[] = {{Detail::low, "low"},
+                                                              {Detail::automatic, "auto"},
+                                                              {Detail::high, "high"},
+                                                              {Detail::high, "original"}};
 };

@@ -67,6 +67,10 @@ class Collected : public Sink {
 
 }  // namespace
 
+std::vector<int64_t> Model::tokenize(std::string_view, bool) const {
+  throw Error(ErrorCode::unsupported, name() + " has no tokenizer here");
+}
+
 Reply read_one(const Model& model, const Reading& reading) {
   Collected collected(1);
   model.read({&reading, 1}, collected);

@@ -29,7 +29,7 @@ std::string key_of(const Question& q) {
   for (const SeenRef& picture : q.pictures)
     key.push_back(reinterpret_cast<uintptr_t>(picture.get()));
   key.push_back({o.generate.max_new_tokens, o.generate.temperature.value_or(-1),
-                 o.generate.top_p.value_or(-1), o.generate.seed});
+                 o.generate.top_p.value_or(-1), o.generate.seed, o.generate.stop});
   for (const Turn& turn : o.before) key.push_back({turn.role, turn.text, turn.pictures});
   key.push_back(q.text);
   return key.dump(-1, ' ', false, json::error_handler_t::ignore);

@@ -1,6 +1,7 @@
 // Every endpoint of the server.
 #pragma once
 
+#include <string>
 #include <vector>
 
 namespace arrcoc::serving {
@@ -10,6 +11,8 @@ struct Route {
   const char* path;
   bool key;               // needs the API key where one is set
   bool upstream = false;  // the upstream's, where there is one
+  // A path that ends with {id} stands for all that begin so and go on.
+  bool matches(const std::string& asked) const;
 };
 const std::vector<Route>& routes();
 

@@ -1,4 +1,4 @@
-// Requests as the OpenAI protocol spells them, and our extension object.
+// Requests in one form, whatever protocol they came in (protocols/), and our extension object.
 #pragma once
 
 #include <optional>
@@ -9,6 +9,7 @@
 #include "arrcoc/registry.h"
 #include "arrcoc/serve.h"
 #include "base/json.h"
+#include "serve/knobs.h"
 
 namespace arrcoc::serving {
 
@@ -20,15 +21,13 @@ struct Extension {
   bool map = false;
 };
 
-// Of a whole request; ApiError{400} that names the key.
-Extension parse_extension(const json& request);
-
 enum class ChatRole { system, user, assistant, tool };
 
 struct Message {
   ChatRole role = ChatRole::user;
   std::string text;                   // text parts, one a line
   std::vector<std::string> pictures;  // their URLs
+  std::vector<Knobs::Picture> knobs;  // of each picture
 };
 
 struct ChatRequest {
@@ -40,11 +39,15 @@ struct ChatRequest {
   // A Hugging Face model samples by these; the bundled one always writes what is likeliest.
   std::optional<double> temperature, top_p;
   std::optional<int64_t> seed;
+  std::vector<std::string> stop;  // the answer ends before any of these
+  std::string instructions;       // OpenAI Responses: also the first message
+  int64_t max_pixels = 0;         // of every picture; 0: not given
   Extension extension;
   const Message& question() const;                   // the last of the user
   std::vector<const std::string*> pictures() const;  // of the whole conversation
+  Knobs knobs(const std::string& budget_header) const;
 };
-// ApiError{400} that names the field.
+// OpenAI's chat completions. ApiError{400} that names the field.
 ChatRequest parse_chat(const json& request);
 
 struct RelevanceRequest {

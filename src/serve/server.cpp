@@ -7,6 +7,7 @@
 #include "serve/encoding.h"
 #include "serve/http.h"
 #include "serve/page.h"
+#include "serve/protocols/ollama.h"
 #include "serve/routes.h"
 #include "serve/service.h"
 
@@ -14,13 +15,14 @@ namespace arrcoc::serving {
 
 namespace {
 
+constexpr const char* kCountPath = "/v1/chat/completions/input_tokens";  // also a proxy's own
 constexpr const char* kPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-void refuse(httplib::Response& response, const ApiError& error) {
+void refuse(const httplib::Request& request, httplib::Response& response, const ApiError& error) {
   response.status = error.status();
-  response.set_content(error.body(), "application/json");
+  response.set_content(spoken_at(request.path).error(error), "application/json");
   if (error.status() == 429 || error.status() == 503) response.set_header("Retry-After", "1");
   if (error.status() == 401) response.set_header("WWW-Authenticate", "Bearer");
 }
@@ -70,21 +72,38 @@ const Route& upstream_route() {
 }  // namespace
 
 const std::vector<Route>& routes() {
-  static const std::vector<Route> all = {
-      {"GET", "/", false},
-      {"GET", "/page.css", false},
-      {"GET", "/page.js", false},
-      {"GET", "/openapi.json", false},
-      {"GET", "/health", false},
-      {"GET", "/metrics", true},
-      {"GET", "/v1/savings", true},
-      {"GET", "/v1/models", true, true},
-      {"POST", "/v1/chat/completions", true, true},
-      {"POST", "/v1/chat/completions/input_tokens", true},
-      {"POST", "/v1/relevance", true},
-      {"POST", "/v1/feedback", true},
-  };
+  static const std::vector<Route> all = [] {
+    std::vector<Route> out = {
+        {"GET", "/", false},
+        {"GET", "/page.css", false},
+        {"GET", "/page.js", false},
+        {"GET", "/openapi.json", false},
+        {"GET", "/health", false},
+        {"GET", "/metrics", true},
+        {"GET", "/v1/savings", true},
+        {"GET", "/v1/models", true, true},
+        {"GET", "/v1/models/{id}", true, true},
+        {"GET", "/props", true, true},
+        {"GET", "/version", false, true},
+        {"GET", "/api/version", false, true},
+        {"GET", "/api/tags", true, true},
+        {"POST", "/api/show", true, true},
+        {"POST", "/tokenize", true, true},
+        {"POST", "/v1/relevance", true},
+        {"POST", "/v1/feedback", true},
+    };
+    for (const Endpoint& at : endpoints())
+      out.push_back({"POST", at.path, true, std::string(at.path) != kCountPath});
+    return out;
+  }();
   return all;
+}
+
+bool Route::matches(const std::string& asked) const {
+  const std::string_view all = path;
+  if (!all.ends_with("{id}")) return asked == all;
+  const std::string_view start = all.substr(0, all.size() - 4);
+  return asked.size() > start.size() && asked.starts_with(start);
 }
 
 struct Server::State {
@@ -101,11 +120,17 @@ struct Server::State {
   bool started = false;
 
   void route();
+  using Handler =
+      std::function<void(const httplib::Request&, const std::string&, httplib::Response&)>;
+  using Poster = std::function<void(const char* path, Handler handler)>;
   void add_posts();
+  void add_protocols(const Poster& post);
   void add_relay();
   // What handlers throw becomes the reply.
-  void answer(httplib::Response& response, const std::function<void()>& handler);
+  void answer(const httplib::Request& request, httplib::Response& response,
+              const std::function<void()>& handler);
   void enter();  // the request has been read
+  void add_gets();
   httplib::Server::HandlerResponse guard(const httplib::Request& request,
                                          httplib::Response& response);
   bool allowed(const httplib::Request& request) const;
@@ -119,7 +144,9 @@ bool Server::State::allowed(const httplib::Request& request) const {
   if (options.api_key.empty()) return true;
   const std::string given = request.get_header_value("Authorization");
   const bool bearer = given.rfind("Bearer ", 0) == 0;
-  return equal_secret(bearer ? given.substr(7) : "", options.api_key) && bearer;
+  // Anthropic's clients have a header of their own.
+  const std::string key = bearer ? given.substr(7) : request.get_header_value("x-api-key");
+  return equal_secret(key, options.api_key) && (bearer || request.has_header("x-api-key"));
 }
 
 // Before the body is read: unknown paths, wrong methods, missing keys. Whoever is refused here has
@@ -138,7 +165,7 @@ httplib::Server::HandlerResponse Server::State::guard(const httplib::Request& re
     std::string methods;
     const std::string method = request.method == "HEAD" ? "GET" : request.method;
     for (const Route& route : routes()) {
-      if (request.path != route.path) continue;
+      if (!route.matches(request.path)) continue;
       methods += (methods.empty() ? "" : ", ") + std::string(route.method);
       if (method == route.method) found = &route;
     }
@@ -150,9 +177,10 @@ httplib::Server::HandlerResponse Server::State::guard(const httplib::Request& re
     }
     if (found == nullptr) throw ApiError(404, "not_found", "there is nothing at this path");
     if (found->key && !allowed(request))
-      throw ApiError(401, "invalid_api_key", "a valid key is needed: Authorization: Bearer KEY");
+      throw ApiError(401, "invalid_api_key",
+                     "a valid key is needed: Authorization: Bearer KEY, or x-api-key: KEY");
   } catch (const ApiError& e) {
-    refuse(response, e);
+    refuse(request, response, e);
     response.set_header("Connection", "close");
     return httplib::Server::HandlerResponse::Handled;
   }
@@ -202,13 +230,14 @@ void Server::State::enter() {
   connection().held = std::shared_ptr<void>(nullptr, [this](void*) { --running; });
 }
 
-void Server::State::answer(httplib::Response& response, const std::function<void()>& handler) {
+void Server::State::answer(const httplib::Request& request, httplib::Response& response,
+                           const std::function<void()>& handler) {
   try {
     handler();
   } catch (...) {
     const ApiError problem = api_error(std::current_exception());
     metrics.count("arrcoc_failures_total", label("code", problem.code()));
-    refuse(response, problem);
+    refuse(request, response, problem);
     if (connection().close_after) response.set_header("Connection", "close");
   }
 }
@@ -217,14 +246,14 @@ void Server::State::answer(httplib::Response& response, const std::function<void
 void Server::State::add_relay() {
   const char* const all = ".*";
   const auto bare = [this](const httplib::Request& request, httplib::Response& response) {
-    answer(response, [&] {
+    answer(request, response, [&] {
       enter();
       service->relay(request, "", response);
     });
   };
   const auto with_body = [this](const httplib::Request& request, httplib::Response& response,
                                 const httplib::ContentReader& reader) {
-    answer(response, [&] {
+    answer(request, response, [&] {
       std::string body = read_body(request, reader, true);
       enter();
       service->relay(request, std::move(body), response);
@@ -238,33 +267,67 @@ void Server::State::add_relay() {
   http->Delete(all, with_body);
 }
 
+// Of models in this process.
+void Server::State::add_protocols(const Poster& post) {
+  for (const Endpoint& at : endpoints())
+    if (std::string(at.path) != kCountPath) post(at.path, [this, &at](const auto& request, const auto& body, auto& response) {
+      at.counts ? service->count_tokens(at, request, body, response)
+                : service->chat(at, request, body, response);
+    });
+  post("/api/show", [this](const auto&, const auto& body, auto& response) {
+    const json request = parse_json(body, "the request");
+    response.set_content(dump(ollama_show(service->card(), request)), "application/json");
+  });
+  post("/tokenize", [this](const auto&, const auto& body, auto& response) {
+    const json request = parse_json(body, "the request");
+    response.set_content(dump(tokenize(service->model(), request)), "application/json");
+  });
+}
+
 void Server::State::add_posts() {
-  using Handler =
-      std::function<void(const httplib::Request&, const std::string&, httplib::Response&)>;
-  const auto post = [this](const char* path, Handler handler) {
+  const Poster post = [this](const char* path, Handler handler) {
     http->Post(path, [this, handler](const httplib::Request& request, httplib::Response& response,
                                      const httplib::ContentReader& reader) {
-      answer(response, [&] {
+      answer(request, response, [&] {
         const std::string body = read_body(request, reader);
         enter();
         handler(request, body, response);
       });
     });
   };
-  if (!service->relays())
-    post("/v1/chat/completions", [this](const auto&, const auto& body, auto& response) {
-      service->chat(body, response);
-    });
-  post("/v1/chat/completions/input_tokens",
-       [this](const auto& request, const auto& body, auto& response) {
-         service->count_tokens(request, body, response);
-       });
+  post(kCountPath, [this](const auto& request, const auto& body, auto& response) {
+    service->count_tokens({kCountPath, openai_chat(), true}, request, body, response);
+  });
+  if (!service->relays()) add_protocols(post);
   post("/v1/relevance", [this](const auto&, const auto& body, auto& response) {
     service->relevance(body, response);
   });
   post("/v1/feedback", [this](const auto&, const auto& body, auto& response) {
     service->feedback(body, response);
   });
+}
+
+void Server::State::add_gets() {
+  using Handler = std::function<ordered_json(const httplib::Request&)>;
+  const auto get = [this](const char* path, Handler handler) {
+    http->Get(path, [this, handler](const httplib::Request& request, httplib::Response& response) {
+      answer(request, response,
+             [&] { response.set_content(dump(handler(request)), "application/json"); });
+    });
+  };
+  http->Get("/v1/models", [this](const auto& request, auto& response) {
+    answer(request, response, [&] { service->models(response); });
+  });
+  get("/v1/models/(.+)", [this](const httplib::Request& request) {
+    const ModelCard& card = service->card();
+    if (request.matches[1] != card.name)
+      throw ApiError(404, "model_not_found", "there is no such model, only " + card.name);
+    return openai_model(card);
+  });
+  get("/props", [this](const auto&) { return props(service->card(), options); });
+  get("/version", [](const auto&) { return version(); });
+  get("/api/version", [](const auto&) { return version(); });
+  get("/api/tags", [this](const auto&) { return ollama_tags(service->card()); });
 }
 
 void Server::State::route() {
@@ -278,13 +341,14 @@ void Server::State::route() {
   http->set_pre_routing_handler(
       [this](const auto& request, auto& response) { return guard(request, response); });
   http->set_logger([this](const auto& request, const auto& response) { done(request, response); });
-  http->set_exception_handler([](const auto&, auto& response, std::exception_ptr problem) {
-    refuse(response, api_error(problem));
+  http->set_exception_handler([](const auto& request, auto& response, std::exception_ptr problem) {
+    refuse(request, response, api_error(problem));
   });
   // What httplib itself refuses (bad request lines, long headers) gets the same form.
-  http->set_error_handler([](const httplib::Request&, httplib::Response& response) {
+  http->set_error_handler([](const httplib::Request& request, httplib::Response& response) {
     if (!response.body.empty() || connection().passed_on) return;
-    refuse(response, ApiError(response.status, "bad_request", "the request could not be read"));
+    refuse(request, response,
+           ApiError(response.status, "bad_request", "the request could not be read"));
     connection().close_after = true;
   });
   for (const PageFile& file : page_files())
@@ -301,12 +365,8 @@ void Server::State::route() {
     metrics.set("arrcoc_requests_running", running);
     response.set_content(service->metrics_text(), "text/plain; version=0.0.4; charset=utf-8");
   });
-  http->Get("/v1/savings",
-            [this](const auto&, auto& response) { service->savings(response); });
-  if (!service->relays())
-    http->Get("/v1/models", [this](const auto&, auto& response) {
-      answer(response, [&] { service->models(response); });
-    });
+  http->Get("/v1/savings", [this](const auto&, auto& response) { service->savings(response); });
+  if (!service->relays()) add_gets();
   add_posts();
   if (service->relays()) add_relay();
 }
@@ -314,7 +374,7 @@ void Server::State::route() {
 void Server::State::done(const httplib::Request& request, const httplib::Response& response) {
   std::string path = "other";
   for (const Route& route : routes())
-    if (request.path == route.path) path = route.path;
+    if (route.matches(request.path)) path = route.path;
   metrics.count("arrcoc_requests_total",
                 label("path", path) + "," + label("status", std::to_string(response.status)));
   if (!log || path == "/health" || path == "/metrics") return;

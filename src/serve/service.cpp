@@ -6,6 +6,7 @@
 #include "arrcoc/json.h"
 #include "arrcoc/media.h"
 #include "serve/api_error.h"
+#include "serve/drawings.h"
 #include "serve/encoding.h"
 #include "serve/images.h"
 
@@ -45,6 +46,7 @@ GenerateOptions generation_of(const ChatRequest& request, int most) {
   out.temperature = request.temperature;
   if (request.top_p) out.top_p = std::max(1e-6, *request.top_p);
   if (request.seed) out.seed = static_cast<uint64_t>(*request.seed);
+  out.stop = request.stop;
   return out;
 }
 
@@ -128,25 +130,30 @@ std::vector<SeenRef> Service::see(const std::vector<const std::string*>& urls,
   return out;
 }
 
-std::shared_ptr<Service::Asked> Service::begin(const json& given, Wanted wanted) {
+std::shared_ptr<Service::Asked> Service::begin(const Protocol& protocol, const Request& from,
+                                               const json& given, Wanted wanted) {
   auto asked = std::make_shared<Asked>();
-  asked->id = random_id("chatcmpl-");
+  asked->protocol = &protocol;
+  asked->id = random_id(protocol.id_prefix());
   asked->deadline = deadline();
-  ChatRequest& request = asked->request = parse_chat(given);
+  ChatRequest& request = asked->request = protocol.parse(given, wanted == Wanted::count);
   engine();  // says when it is still loading
   const std::string name = asker_->model()->name();
-  if (or_else(request.model, name) != name)
+  if (or_else(request.model, name) != name && request.model != protocol.alias(name))
     throw ApiError(404, "model_not_found", "there is no such model, only " + name);
-  request.model = name;
+  request.model = or_else(request.model, name);
   request.question();
   if (request.pictures().empty())
-    throw ApiError(400, "no_picture", "this model answers about pictures: add an image_url");
+    throw ApiError(400, "no_picture", "this model answers about pictures: add one");
   require_few(request);
   Question question;
   question.text = request.question().text;
   question.wanted = wanted;
   question.model = asker_->model();
   question.options = options_for(request.extension, "");
+  question.options.budget =
+      budget_of(request.knobs(from.get_header_value(kBudgetHeader)),
+                question.model->capabilities().token_pixels, "", options_.budget);
   if (question.model->capabilities().turns) question.options.before = turns_of(request);
   if (!bundled()) question.options.generate = generation_of(request, options_.max_new_tokens);
   asked->job = ask(*asked, std::move(question));
@@ -204,12 +211,14 @@ Service::Answered Service::collect(const Asked& asked) {
   const bool together = asked.job->question().model->capabilities().several;
   out.usage = {said.prompt_tokens - (together ? answer.tokens : best.tokens),
                said.completion_tokens, answer.tokens, answer.native_tokens, said.estimated};
+  bool cut = said.cut;
   out.text = answer.text;
-  out.cut = said.cut;
   if (bundled()) {  // it writes to the end, and characters are its tokens
-    out.text = first_characters(answer.text, asked.request.max_tokens, out.cut);
-    if (out.cut) out.usage.completion = asked.request.max_tokens;
+    out.text = first_characters(answer.text, asked.request.max_tokens, cut);
+    if (cut) out.usage.completion = asked.request.max_tokens;
   }
+  out.text = before_stop(out.text, asked.request.stop, out.sequence);
+  out.finish = !out.sequence.empty() ? Finish::sequence : cut ? Finish::length : Finish::stop;
   return out;
 }
 
@@ -220,31 +229,43 @@ ordered_json Service::extension(const Asked& asked, const Answered& answered) co
   return out;
 }
 
-void Service::chat(const std::string& body, Response& response) {
-  auto asked = begin(parse_json(body, "the request"), Wanted::answer);
+Said Service::said(const Asked& asked, const Answered& answered) const {
+  Said out;
+  out.id = asked.id;
+  out.model = asked.request.model;
+  out.text = answered.text;
+  out.finish = answered.finish;
+  out.sequence = answered.sequence;
+  out.usage = answered.usage;
+  out.extension = extension(asked, answered);
+  for (const Stage& stage : answered.answer->stages)
+    (stage.name == "reading" ? out.reading_seconds : out.looking_seconds) +=
+        1e-3 * stage.milliseconds;
+  out.seconds = seconds_since(asked.start);
+  return out;
+}
+
+void Service::chat(const Endpoint& at, const Request& from, const std::string& body,
+                   Response& response) {
+  auto asked = begin(at.protocol, from, parse_json(body, "the request"), Wanted::answer);
   if (asked->request.stream) return stream(std::move(asked), response);
   Answered answered = collect(*asked);
   account(*asked, answered);
-  ordered_json out =
-      completion(asked->id, asked->request.model, answered.text, answered.cut ? "length" : "stop");
-  out["usage"] = to_json(answered.usage);
-  out["arrcoc"] = extension(*asked, answered);
-  reply(response, out);
+  reply(response, at.protocol.whole(asked->request, said(*asked, answered)));
 }
 
-void Service::provide_events(Response& response, const std::string& type,
-                             std::function<bool(httplib::DataSink&)> pump,
-                             std::function<std::string(const ApiError&)> last_words) {
+void Service::provide(Response& response, const std::string& type, Pump pump,
+                      std::function<std::string(const ApiError&)> error) {
   response.set_header("X-Accel-Buffering", "no");
   response.set_chunked_content_provider(
-      type, [this, pump = std::move(pump), last_words = std::move(last_words)](
-                size_t, httplib::DataSink& sink) {
+      type,
+      [this, pump = std::move(pump), error = std::move(error)](size_t, httplib::DataSink& sink) {
         try {
           return pump(sink);
         } catch (...) {  // nothing above would catch it
           const ApiError problem = api_error(std::current_exception());
           metrics_.count("arrcoc_failures_total", label("code", problem.code()));
-          const std::string last = last_words(problem);
+          const std::string last = error(problem);
           sink.write(last.data(), last.size());
           sink.done();
           return true;
@@ -253,50 +274,44 @@ void Service::provide_events(Response& response, const std::string& type,
 }
 
 void Service::stream(std::shared_ptr<Asked> asked, Response& response) {
+  const Protocol& protocol = *asked->protocol;
+  const std::shared_ptr<Events> events = protocol.events(asked->request, asked->id);
   response.set_header("Cache-Control", "no-store");
-  provide_events(
-      response, "text/event-stream",
-      [this, asked](httplib::DataSink& sink) {
-        if (!stream_text(*asked, sink)) return false;
+  provide(
+      response, protocol.stream_type(),
+      [this, asked, events](httplib::DataSink& sink) {
+        if (!stream_text(*asked, *events, sink)) return false;
         sink.done();
         return true;
       },
-      [](const ApiError& problem) { return "data: " + problem.body() + "\n\n"; });
+      [events](const ApiError& problem) { return events->error(problem); });
 }
 
-bool Service::stream_text(const Asked& asked, httplib::DataSink& sink) {
+bool Service::stream_text(const Asked& asked, Events& events, httplib::DataSink& sink) {
   const ChatRequest& request = asked.request;
-  const auto send = [&](const std::string& text) { return sink.write(text.data(), text.size()); };
-  ordered_json piece = chunk(asked.id, request.model);
-  piece["choices"][0]["delta"] = {{"role", "assistant"}, {"content", ""}};
-  if (!send(event(piece))) return false;
-  size_t sent = 0;
-  const int limit = bundled() ? request.max_tokens : 0;  // other models count by themselves
-  const auto send_rest = [&](const std::string& all) {
-    bool cut = false;
-    const std::string text = first_characters(all, limit, cut);
-    if (text.size() <= sent) return true;
-    piece["choices"][0]["delta"] = {{"content", text.substr(sent)}};
-    sent = text.size();
-    return send(event(piece));
+  const auto send = [&](const std::string& text) {
+    return text.empty() || sink.write(text.data(), text.size());  // an empty chunk ends a stream
   };
+  if (!send(events.start())) return false;
+  size_t sent = 0;
+  const auto send_rest = [&](const std::string& text) {
+    if (text.size() <= sent) return true;
+    const std::string piece = text.substr(sent);
+    sent = text.size();
+    return send(events.text(piece));
+  };
+  const int limit = bundled() ? request.max_tokens : 0;  // other models count by themselves
   std::string text;
-  while (wait_for(*asked.job, asked.deadline, text.size(), text) == AnswerStream::Progress::more)
-    if (!send_rest(text)) return false;
-  Answered answered = collect(asked);
-  if (!send_rest(answered.answer->text)) return false;
-  account(asked, answered);
-  ordered_json last = chunk(asked.id, request.model);
-  last["choices"][0]["finish_reason"] = answered.cut ? "length" : "stop";
-  last["arrcoc"] = extension(asked, answered);
-  if (!send(event(last))) return false;
-  if (request.include_usage) {
-    ordered_json usage = chunk(asked.id, request.model);
-    usage["choices"] = ordered_json::array();
-    usage["usage"] = to_json(answered.usage);
-    if (!send(event(usage))) return false;
+  while (wait_for(*asked.job, asked.deadline, text.size(), text) == AnswerStream::Progress::more) {
+    bool cut = false;
+    std::string found;
+    const std::string shown = before_stop(first_characters(text, limit, cut), request.stop, found);
+    if (!send_rest(found.empty() ? without_beginnings(shown, request.stop) : shown)) return false;
   }
-  return send("data: [DONE]\n\n");
+  Answered answered = collect(asked);
+  if (!send_rest(answered.text)) return false;
+  account(asked, answered);
+  return send(events.end(said(asked, answered)));
 }
 
 void Service::account(const Asked& asked, Answered& answered) {
@@ -334,10 +349,11 @@ void Service::account(const Asked& asked, Answered& answered) {
 
 // ---- The other endpoints
 
-void Service::count_tokens(const Request& from, const std::string& body, Response& response) {
+void Service::count_tokens(const Endpoint& at, const Request& from, const std::string& body,
+                           Response& response) {
   if (upstream_) return count_relayed(from, body, response);
-  const auto asked = begin(parse_json(body, "the request"), Wanted::count);
-  reply(response, counted(collect(*asked).usage));
+  const auto asked = begin(at.protocol, from, parse_json(body, "the request"), Wanted::count);
+  reply(response, at.protocol.count(collect(*asked).usage));
 }
 
 void Service::relevance(const std::string& body, Response& response) {
@@ -365,12 +381,22 @@ void Service::feedback(const std::string& body, Response& response) {
 }
 
 void Service::models(Response& response) {
-  engine();  // a model's name is known when it is loaded
-  const ordered_json model = {{"id", asker_->model()->name()},
-                              {"object", "model"},
-                              {"created", 1794700800},
-                              {"owned_by", "arrcoc"}};
-  reply(response, {{"object", "list"}, {"data", {model}}});
+  reply(response, {{"object", "list"}, {"data", {openai_model(card())}}});
+}
+
+const Model& Service::model() const {
+  if (upstream_) throw ApiError(404, "not_found", "the proxy has no model of its own");
+  engine();  // says when it is still loading
+  return *asker_->model();
+}
+
+const ModelCard& Service::card() {
+  const Model& model = this->model();
+  std::call_once(described_, [&] {
+    card_ = card_of(model, bundled() ? inspect_bundle(asker_->bundle()->folder)
+                                     : inspect_model(options_.model));
+  });
+  return card_;
 }
 
 void Service::savings(Response& response) const { reply(response, savings_.report()); }

@@ -3,12 +3,15 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "serve/about.h"
 #include "serve/engine.h"
 #include "serve/examples.h"
+#include "serve/protocols/protocol.h"
 #include "serve/replies.h"
 #include "serve/savings.h"
 #include "serve/schema.h"
@@ -32,14 +35,18 @@ class Service {
 
   using Request = httplib::Request;
   using Response = httplib::Response;
-  void chat(const std::string& body, Response& response);
+  void chat(const Endpoint& at, const Request& from, const std::string& body, Response& response);
+  void count_tokens(const Endpoint& at, const Request& from, const std::string& body,
+                    Response& response);
   bool relays() const { return upstream_ != nullptr; }
   // A request for the upstream, whatever its path and method.
   void relay(const Request& from, std::string body, Response& response);
-  void count_tokens(const Request& from, const std::string& body, Response& response);
   void relevance(const std::string& body, Response& response);
   void feedback(const std::string& body, Response& response);
   void models(Response& response);
+  // The model that answers here: ApiError{503} while loading, {404} for a proxy.
+  const Model& model() const;
+  const ModelCard& card();
   void savings(Response& response) const;
   std::string metrics_text();
 
@@ -48,6 +55,7 @@ class Service {
     ChatRequest request;
     std::string id;
     Clock::time_point start = Clock::now(), deadline;
+    const Protocol* protocol = nullptr;
     Ticket job;
     const std::vector<SeenRef>& pictures() const { return job->question().pictures; }
   };
@@ -55,7 +63,8 @@ class Service {
     std::shared_ptr<const Answer> answer;
     Usage usage;
     std::string text;
-    bool cut = false;  // by a limit of tokens
+    Finish finish = Finish::stop;
+    std::string sequence;  // Finish::sequence: which one
     bool logged = false;
   };
 
@@ -65,7 +74,8 @@ class Service {
   AskOptions options_for(const Extension& extension, const std::string& usual_budget) const;
   std::vector<SeenRef> see(const std::vector<const std::string*>& urls, const AskOptions& options,
                            Clock::time_point deadline) const;
-  std::shared_ptr<Asked> begin(const json& given, Wanted wanted);
+  std::shared_ptr<Asked> begin(const Protocol& protocol, const Request& from, const json& given,
+                               Wanted wanted);
   void require_few(const ChatRequest& request) const;  // ApiError{400}
   Ticket ask(const Asked& asked, Question question) const;
 
@@ -76,15 +86,16 @@ class Service {
   void wait_all(const AnswerStream& stream, Clock::time_point deadline) const;
   Answered collect(const Asked& asked);
   ordered_json extension(const Asked& asked, const Answered& answered) const;
+  Said said(const Asked& asked, const Answered& answered) const;
   void stream(std::shared_ptr<Asked> asked, Response& response);
-  bool stream_text(const Asked& asked, httplib::DataSink& sink);
+  bool stream_text(const Asked& asked, Events& events, httplib::DataSink& sink);
   // Metrics and the example log.
   void account(const Asked& asked, Answered& answered);
-  // pump: false breaks the connection off; calls sink.done() at the end. last_words: what an
-  // error event says.
-  void provide_events(Response& response, const std::string& type,
-                      std::function<bool(httplib::DataSink&)> pump,
-                      std::function<std::string(const ApiError&)> last_words);
+  // pump: false breaks the connection off; calls sink.done() at the end. error: the last event
+  // where something fails.
+  using Pump = std::function<bool(httplib::DataSink&)>;
+  void provide(Response& response, const std::string& type, Pump pump,
+               std::function<std::string(const ApiError&)> error);
 
   // relay/: what goes to the upstream and comes from there.
   struct Looked;
@@ -124,6 +135,8 @@ class Service {
   Savings savings_;
   ViewMemory memory_;
   std::shared_ptr<const Asker> asker_;
+  std::once_flag described_;
+  ModelCard card_;
   std::unique_ptr<Engine> engine_;  // after what its threads use
   std::atomic<bool> ready_{false}, failed_{false}, draining_{false}, aborting_{false};
 };

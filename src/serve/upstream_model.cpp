@@ -141,7 +141,7 @@ Reply UpstreamModel::counted(const Reading& reading) const {
 }
 
 json UpstreamModel::request(const Reading& reading) const {
-  const Dialect& dialect = openai_chat();
+  const Dialect& dialect = relay_openai_chat();
   size_t shown = 0;
   const auto message = [&](const char* role, const std::string& text, size_t pictures) {
     json content = json::array();
@@ -176,7 +176,7 @@ void UpstreamModel::read(std::span<const Reading> readings, Sink& sink) const {
     if (readings[i].answer) {
       Outgoing out{"POST", "/v1/chat/completions", headers_, request(readings[i]).dump(), false};
       out.headers.emplace("Content-Type", "application/json");
-      UpstreamReply said(upstream_.send(out, patience_), openai_chat());
+      UpstreamReply said(upstream_.send(out, patience_), relay_openai_chat());
       if (said.status() != 200)
         throw ApiError(502, "upstream_failed",
                        "the upstream refused with status " + std::to_string(said.status()));

@@ -105,6 +105,37 @@ TEST_P(Hosting, ReadsTheWholeConversation) {
   EXPECT_EQ(count["image_tokens"], reply["usage"]["image_tokens"]);
 }
 
+TEST_P(Hosting, TellsItsTokens) {
+  Running server(options());
+  const auto tokens = [&](const json& body) {
+    const auto reply = server.post("/tokenize", body);
+    EXPECT_EQ(reply->status, 200) << reply->body;
+    return json::parse(reply->body);
+  };
+  const json plain = tokens({{"content", "What is the total?"}});
+  EXPECT_GT(plain["count"], 0);
+  EXPECT_EQ(plain["count"], plain["tokens"].size());
+  EXPECT_EQ(tokens({{"prompt", "What is the total?"}, {"add_special_tokens", false}}), plain);
+}
+
+TEST_P(Hosting, EndsAtAStopSequence) {
+  Running server(options());
+  json body = ask_for("What is the total?");
+  const json whole = server.ask(body);
+  const std::string text = whole["choices"][0]["message"]["content"];
+  ASSERT_GE(text.size(), 4U);
+  size_t at = 1;
+  while ((static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) ++at;
+  size_t end = at + 1;
+  while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
+  const std::string stop = text.substr(at, end - at);
+  body["stop"] = stop;
+  const json cut = server.ask(body);
+  EXPECT_EQ(cut["choices"][0]["message"]["content"], text.substr(0, text.find(stop)));
+  EXPECT_EQ(cut["choices"][0]["finish_reason"], "stop");
+  EXPECT_LE(cut["usage"]["completion_tokens"], whole["usage"]["completion_tokens"]);
+}
+
 INSTANTIATE_TEST_SUITE_P(Each, Hosting, ::testing::Values("qwen3_vl", "llava", "ovis2"));
 
 class HostedQwen : public Hosting {};

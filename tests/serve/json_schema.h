@@ -40,8 +40,10 @@ class SchemaCheck {
     const std::string code = std::to_string(status);
     const nlohmann::json& responses = spec_["paths"][path][method]["responses"];
     if (!responses.contains(code)) return path + ": status " + code + " is not written down";
-    if (!responses[code]["content"].contains(type)) return path + ": no " + type + " is expected";
-    return (*this)(body, responses[code]["content"][type]["schema"]);
+    nlohmann::json response = responses[code];
+    if (response.contains("$ref")) response = at_pointer(response["$ref"]);
+    if (!response["content"].contains(type)) return path + ": no " + type + " is expected";
+    return (*this)(body, response["content"][type]["schema"]);
   }
   std::string request(const nlohmann::json& body, const std::string& path) const {
     return (*this)(

@@ -30,6 +30,34 @@ class OpenApi : public ::testing::Test {
     return said;
   }
 
+  struct Spoken {
+    const char* path;
+    json body;
+    const char* stream;  // type; "": it has none
+  };
+  static std::vector<Spoken> spoken() {
+    const std::string data = picture_url().substr(picture_url().find(',') + 1);
+    const json part = {{"type", "input_image"}, {"image_url", picture_url()}, {"detail", "low"}};
+    const json words = {{"type", "input_text"}, {"text", "What is the total?"}};
+    const json response = {{"instructions", "Be brief."},
+                           {"temperature", 0.5},
+                           {"input", {{{"role", "user"}, {"content", {part, words}}}}}};
+    const json source = {{"type", "base64"}, {"media_type", "image/jpeg"}, {"data", data}};
+    const json blocks = {{{"type", "image"}, {"source", source}}, text("What is the total?")};
+    const json message = {{"max_tokens", 99},
+                          {"system", "Be brief."},
+                          {"messages", {{{"role", "user"}, {"content", blocks}}}}};
+    const json turn = {{"role", "user"}, {"content", "What is the total?"}, {"images", {data}}};
+    return {{"/v1/responses", response, "text/event-stream"},
+            {"/v1/responses/input_tokens", response, ""},
+            {"/v1/messages", message, "text/event-stream"},
+            {"/v1/messages/count_tokens", message, ""},
+            {"/api/chat", {{"messages", {turn}}}, "application/x-ndjson"},
+            {"/api/generate",
+             {{"prompt", "What is the total?"}, {"images", {data}}},
+             "application/x-ndjson"}};
+  }
+
   Folder folder;
   Running server{with_log(folder)};
   SchemaCheck check{json::parse(server.client().Get("/openapi.json")->body)};
@@ -55,6 +83,51 @@ TEST_F(OpenApi, RepliesAreAsWritten) {
     post("/v1/relevance",
          {{"image", picture_url()}, {"question", "What?"}, {"arrcoc", {{"map", map}}}}, 200);
   post("/v1/feedback", {{"id", plain["id"]}, {"rating", "up"}, {"comment", "right"}}, 200);
+}
+
+TEST_F(OpenApi, RepliesInOtherProtocolsAreAsWritten) {
+  for (const char* path :
+       {"/v1/models/arrcoc-tiny", "/props", "/version", "/api/version", "/api/tags"}) {
+    const auto reply = server.client().Get(path);
+    EXPECT_EQ(reply->status, 200) << path;
+    const std::string written =
+        std::string(path).starts_with("/v1/models/") ? "/v1/models/{id}" : path;
+    EXPECT_EQ(check.reply(json::parse(reply->body), written, "get", 200), "") << path;
+  }
+  for (const auto& [path, body, type] : spoken()) {
+    json request = body;
+    if (*type != 0) request["stream"] = false;
+    request["arrcoc"] = {{"map", true}, {"budget", 64}};
+    if (std::string(path).ends_with("/generate")) request["options"] = {{"num_predict", 3}};
+    post(path, request, 200);
+    post(path, json::array(), 400);
+    request["model"] = "another";
+    post(path, request, 404);
+  }
+  post("/tokenize", {{"prompt", "abc"}}, 200);
+  post("/tokenize", {{"prompt", 3}}, 400);
+  post("/api/show", {{"model", "arrcoc-tiny"}}, 200);
+  post("/api/show", {{"model", "another"}}, 404);
+}
+
+TEST_F(OpenApi, EveryEventInOtherProtocolsIsAsWritten) {
+  for (const auto& [path, body, type] : spoken()) {
+    if (*type == 0) continue;
+    json request = body;
+    request["stream"] = true;
+    const auto reply = server.post(path, request);
+    ASSERT_EQ(reply->status, 200) << path;
+    EXPECT_EQ(reply->get_header_value("Content-Type"), type);
+    std::istringstream lines(reply->body);
+    int seen = 0;
+    for (std::string line; std::getline(lines, line);) {
+      if (line.rfind("data: ", 0) == 0) line = line.substr(6);
+      if (line[0] != '{') continue;  // names of events
+      ++seen;
+      EXPECT_EQ(check.reply(json::parse(line), path, "post", 200, type), "") << line.substr(0, 300);
+    }
+    EXPECT_GE(seen, 2) << path;
+  }
 }
 
 TEST_F(OpenApi, EveryEventOfAStreamIsAsWritten) {

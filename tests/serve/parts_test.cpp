@@ -129,7 +129,7 @@ TEST(Schema, MistakesAreNamed) {
   EXPECT_NE(with("/messages/0/role", "king").find("'role'"), std::string::npos);
   EXPECT_NE(with("/messages/0/content", 7).find("'content'"), std::string::npos);
   EXPECT_NE(with("/messages/0/content/0/type", "video").find("video"), std::string::npos);
-  EXPECT_NE(with("/messages/0/content/0/image_url", "x").find("'image_url'"), std::string::npos);
+  EXPECT_NE(with("/messages/0/content/0/image_url", 7).find("'image_url'"), std::string::npos);
   EXPECT_NE(with("/stream", "yes").find("'stream'"), std::string::npos);
   EXPECT_NE(with("/n", 2).find("'n'"), std::string::npos);
   EXPECT_NE(with("/max_tokens", 0).find("'max_tokens'"), std::string::npos);

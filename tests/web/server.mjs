@@ -5,8 +5,12 @@ import {fileURLToPath} from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
+export function pictureBase64(name = 'receipt.jpg') {
+  return readFileSync(picturePath(name)).toString('base64');
+}
+
 export function pictureUrl(name = 'receipt.jpg') {
-  return 'data:image/jpeg;base64,' + readFileSync(picturePath(name)).toString('base64');
+  return 'data:image/jpeg;base64,' + pictureBase64(name);
 }
 
 export function picturePath(name) {

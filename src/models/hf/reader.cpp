@@ -22,8 +22,9 @@ constexpr const char* kBlank = " \n\r\t";
 // The text of one answer as it grows: whole characters, without white space around them.
 class AnswerText {
  public:
-  AnswerText(const Tokenizer& tokenizer, Sink& sink, size_t reading)
-      : pieces_(tokenizer), sink_(&sink), reading_(reading) {}
+  AnswerText(const Tokenizer& tokenizer, const std::vector<std::string>& stop, Sink& sink,
+             size_t reading)
+      : pieces_(tokenizer), stop_(&stop), sink_(&sink), reading_(reading) {}
   void push(int64_t id) { hear(pieces_.push(id)); }
   void finish() { hear(pieces_.finish()); }
   bool wanted() const { return wanted_; }
@@ -38,9 +39,14 @@ class AnswerText {
     more.resize(end);
     text_ += more;
     if (!more.empty() && wanted_) wanted_ = sink_->text(reading_, more);
+    for (const std::string& stop : *stop_) {
+      const size_t from = text_.size() - std::min(text_.size(), more.size() + stop.size());
+      if (text_.find(stop, from) != std::string::npos) wanted_ = false;
+    }
   }
 
   TokenStream pieces_;
+  const std::vector<std::string>* stop_;
   Sink* sink_;
   size_t reading_;
   std::string text_;
@@ -57,7 +63,7 @@ bool same_tokens(const PictureTokens& a, const PictureTokens& b) {
 
 bool same_tokens(const Reading& a, const Reading& b) {
   const auto settings = [](const GenerateOptions& g) {
-    return std::tie(g.max_new_tokens, g.temperature, g.top_p, g.seed);
+    return std::tie(g.max_new_tokens, g.temperature, g.top_p, g.seed, g.stop);
   };
   return a.answer && b.answer && settings(a.generate) == settings(b.generate) &&
          std::equal(a.pictures.begin(), a.pictures.end(), b.pictures.begin(), b.pictures.end(),
@@ -118,6 +124,10 @@ class Reader : public Model {
     }
   }
 
+  std::vector<int64_t> tokenize(std::string_view text, bool special) const override {
+    return model_->tokenizer()->encode(text, special);
+  }
+
   std::shared_ptr<const Looker> looker() const override {
     const bool all = options_.mode == ReadMode::prune || !model_->processor().follows_size();
     return make_attention_looker(model_, cache_, all ? 0 : kGlanceTokens);
@@ -159,7 +169,7 @@ class Reader : public Model {
     std::vector<AnswerText> texts;
     for (size_t i = begin; i < end; ++i) {
       prompts.push_back(model_->prompt_ids(conversation(readings[i]), pictures));
-      texts.emplace_back(*model_->tokenizer(), sink, i);
+      texts.emplace_back(*model_->tokenizer(), first.generate.stop, sink, i);
     }
     if (!first.answer) return sink.done(begin, counted(prompts[0].size(), pictures));
     GenerationSettings settings = settings_for(first.generate);

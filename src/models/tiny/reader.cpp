@@ -33,6 +33,11 @@ class Reader : public Model {
     return Geometry{width, height, 0}.native_tokens();
   }
 
+  std::vector<int64_t> tokenize(std::string_view text, bool) const override {
+    const std::vector<uint8_t> symbols = encode(text);  // one a character
+    return {symbols.begin(), symbols.end()};
+  }
+
   void read(std::span<const Reading> readings, Sink& sink) const override {
     std::vector<int64_t> lengths;
     std::vector<size_t> wanted;

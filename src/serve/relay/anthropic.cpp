@@ -88,7 +88,7 @@ class AnthropicMessages : public Dialect {
 
 }  // namespace
 
-const Dialect& anthropic_messages() {
+const Dialect& relay_anthropic_messages() {
   static const AnthropicMessages dialect;
   return dialect;
 }

@@ -43,12 +43,12 @@ std::string Dialect::error_event(const ApiError& error) const {
 const Dialect* dialect_at(const std::string& path) {
   using Made = const Dialect& (*)();
   static const std::vector<std::pair<const char*, Made>> all = {
-      {"/v1/chat/completions", openai_chat},
-      {"/v1/responses", openai_responses},
-      {"/v1/messages", anthropic_messages},
-      {"/v1/messages/count_tokens", anthropic_messages},
-      {"/api/chat", ollama_chat},
-      {"/api/generate", ollama_generate},
+      {"/v1/chat/completions", relay_openai_chat},
+      {"/v1/responses", relay_openai_responses},
+      {"/v1/messages", relay_anthropic_messages},
+      {"/v1/messages/count_tokens", relay_anthropic_messages},
+      {"/api/chat", relay_ollama_chat},
+      {"/api/generate", relay_ollama_generate},
   };
   for (const auto& [where, made] : all)
     if (path == where) return &made();

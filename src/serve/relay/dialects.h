@@ -7,11 +7,11 @@
 
 namespace arrcoc::serving {
 
-const Dialect& openai_chat();
-const Dialect& openai_responses();
-const Dialect& anthropic_messages();
-const Dialect& ollama_chat();
-const Dialect& ollama_generate();
+const Dialect& relay_openai_chat();
+const Dialect& relay_openai_responses();
+const Dialect& relay_anthropic_messages();
+const Dialect& relay_ollama_chat();
+const Dialect& relay_ollama_generate();
 
 // ---- For their files
 

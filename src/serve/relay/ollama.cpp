@@ -88,12 +88,12 @@ class Ollama : public Dialect {
 
 }  // namespace
 
-const Dialect& ollama_chat() {
+const Dialect& relay_ollama_chat() {
   static const Ollama dialect(true);
   return dialect;
 }
 
-const Dialect& ollama_generate() {
+const Dialect& relay_ollama_generate() {
   static const Ollama dialect(false);
   return dialect;
 }

@@ -97,7 +97,7 @@ class OpenAiChat : public Dialect {
 
 }  // namespace
 
-const Dialect& openai_chat() {
+const Dialect& relay_openai_chat() {
   static const OpenAiChat dialect;
   return dialect;
 }

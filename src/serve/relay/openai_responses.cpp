@@ -106,7 +106,7 @@ class OpenAiResponses : public Dialect {
 
 }  // namespace
 
-const Dialect& openai_responses() {
+const Dialect& relay_openai_responses() {
   static const OpenAiResponses dialect;
   return dialect;
 }

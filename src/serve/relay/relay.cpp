@@ -5,6 +5,8 @@
 #include "arrcoc/error.h"
 #include "serve/api_error.h"
 #include "serve/encoding.h"
+#include "serve/knobs.h"
+#include "serve/protocols/fields.h"
 #include "serve/relay/relayed.h"
 
 namespace arrcoc::serving {
@@ -137,7 +139,7 @@ std::shared_ptr<Service::Relayed> Service::begin_relay(const Request& from, cons
   const bool ours = std::any_of(r->talk.pictures.begin(), r->talk.pictures.end(),
                                 [](const PicturePart& p) { return p.data.rfind("file:", 0) == 0; });
   refuse_files(r->request.body, &r->given, ours && !options_.file_root.empty());
-  r->extension = parse_extension(r->given);
+  r->extension = fields::extension(r->given);
   r->budget = relay_budget(from, *r);
   r->asked.id = random_id("chatcmpl-");
   r->asked.deadline = deadline();
@@ -151,11 +153,15 @@ std::shared_ptr<Service::Relayed> Service::begin_relay(const Request& from, cons
 }
 
 std::string Service::relay_budget(const Request& from, const Relayed& r) const {
-  if (!r.extension.budget.empty()) return r.extension.budget;
-  const std::string header = from.get_header_value("X-Arrcoc-Budget");
-  if (!header.empty()) return header;
-  const std::string usual = upstream_->budget(r.talk.model);
-  return usual.empty() ? options_.budget : usual;
+  Knobs knobs;
+  knobs.body = r.extension.budget;
+  knobs.header = from.get_header_value(kBudgetHeader);
+  knobs.max_pixels = r.talk.limits.max_pixels;
+  for (const PicturePart& picture : r.talk.pictures)
+    if (picture.message >= r.talk.newest())
+      knobs.pictures.push_back({picture.detail, picture.limits.max_pixels});
+  return budget_of(knobs, upstream_->family(r.talk.model).token_pixels,
+                   upstream_->budget(r.talk.model), options_.budget);
 }
 
 void Service::prepare(Relayed& r) {
@@ -213,7 +219,7 @@ void Service::forward(std::shared_ptr<Relayed> r, Response& response) {
                          "application/json");
     return;
   }
-  provide_events(
+  provide(
       response, type_of(reply.exchange()),
       [this, r](httplib::DataSink& sink) { return pass_events(*r, sink); },
       [r](const ApiError& problem) { return last_words(*r, problem); });
@@ -345,7 +351,7 @@ void Service::count_relayed(const Request& from, const std::string& body, Respon
   usage.kept = r->tokens();
   usage.native = r->native();
   usage.estimated = upstream_->family(r->talk.model).estimated || !r->all_read();
-  ordered_json out = counted(usage);
+  ordered_json out = openai_chat().count(usage);
   out["text_estimated"] = true;
   response.set_content(dump(out), "application/json");
 }
