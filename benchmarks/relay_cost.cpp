@@ -30,6 +30,7 @@ double processor_seconds() {
 // Answers every POST with a small completion; writes its port into the pipe.
 [[noreturn]] void upstream(int out) {
   httplib::Server server;
+  server.set_tcp_nodelay(true);
   server.Post(".*", [](const httplib::Request&, httplib::Response& response) {
     response.set_content(R"({"id":"c","choices":[{"index":0,"message":{"content":"hello"}}]})",
                          "application/json");
@@ -57,6 +58,7 @@ struct Order {
       threads.emplace_back([&] {
         httplib::Client client("127.0.0.1", order.port);
         client.set_keep_alive(true);
+        client.set_tcp_nodelay(true);
         for (int k = 0; k < order.requests / kClients; ++k) {
           const auto reply = client.Post("/v1/chat/completions", body, "application/json");
           good += reply && reply->status == 200;
@@ -95,8 +97,10 @@ int main(int argc, char** argv) {
   proxy.start();
   proxy.wait_ready();
   httplib::Server least;
+  least.set_tcp_nodelay(true);
   least.Post(".*", [port](const httplib::Request& request, httplib::Response& response) {
     httplib::Client client("127.0.0.1", port);
+    client.set_tcp_nodelay(true);
     const auto reply = client.Post(request.path, request.body, "application/json");
     response.status = reply ? reply->status : 502;
     if (reply) response.set_content(reply->body, "application/json");

@@ -13,6 +13,7 @@ namespace {
 
 constexpr size_t kMostModels = 256;  // whose counts are learned
 constexpr double kLearning = 0.3;    // weight of the newest count
+constexpr const char* kNameCharacters = "abcdefghijklmnopqrstuvwxyz0123456789-_.!#$%&'*+^`|~";
 
 }  // namespace
 
@@ -85,6 +86,7 @@ httplib::Headers Upstream::headers(const httplib::Request& from) const {
     std::string name = given;
     for (char& c : name) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
     if (of_connection(name) || ours.count(name) || name.rfind("x-arrcoc-", 0) == 0) continue;
+    if (name.find_first_not_of(kNameCharacters) != std::string::npos) continue;
     const bool key = name == "authorization" || name == "x-api-key";
     x_api_key = x_api_key || name == "x-api-key";
     // The client's key is passed on only where it is not ours.
@@ -115,6 +117,7 @@ std::unique_ptr<httplib::Client> Upstream::client() const {
   out->set_write_timeout(ms(patience));
   out->set_follow_location(false);
   out->set_keep_alive(false);
+  out->set_tcp_nodelay(true);
   out->set_url_encode(false);
   out->set_decompress(false);
   return out;

@@ -24,7 +24,7 @@ TEST(SavingsTest, AddsUpByModelAndPrice) {
   EXPECT_EQ(report["total"]["native_tokens"], 2000500);
   EXPECT_EQ(report["total"]["saved_dollars"], 4.0);
   EXPECT_EQ(metrics.value("arrcoc_model_image_tokens_total", R"(model="gpt-4o",kind="kept")"), 400000);
-  EXPECT_EQ(metrics.value("arrcoc_saved_dollars_total", R"(model="gpt-4o")"), 4);
+  EXPECT_NEAR(metrics.value("arrcoc_saved_dollars_total", R"(model="gpt-4o")"), 4, 1e-9);
   EXPECT_EQ(metrics.value("arrcoc_image_tokens_native_total"), 2000500);
 }
 
