@@ -26,7 +26,7 @@ const kRooms = [
   ['serve', 'HTTP, queue, proxy, page', ['serve']],
   ['cli', 'the command line', []],
 ];
-const kHeaders = 18, kLines = 60900, kProductLines = 36000, kFileLines = 500, kFunctionLines = 60;
+const kHeaders = 18, kLines = 62200, kProductLines = 37100, kFileLines = 500, kFunctionLines = 60;
 
 const order = new Map(kRooms.map(([name], i) => [name, i]));
 const publicRoom = new Map(kRooms.flatMap(([name, , headers]) => headers.map((h) => [h, name])));
