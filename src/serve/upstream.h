@@ -5,6 +5,7 @@
 #include <string>
 
 #include "arrcoc/serve.h"
+#include "serve/discovery.h"
 #include "serve/http.h"
 #include "serve/metrics.h"
 
@@ -23,6 +24,7 @@ bool matches(const std::string& pattern, const std::string& text);
 struct Upstream {
   Upstream(const Options& given, Metrics& counters);
 
+  // As the options say; what they leave open, as the upstream tells, or by the model's name.
   Family family(const std::string& model) const;
   std::string budget(const std::string& model) const;  // of upstream_budgets; "" when none matches
   // Of requests that go there for this one. ApiError{400} for a key with control characters.
@@ -32,6 +34,10 @@ struct Upstream {
   const Options options;
   Metrics& metrics;
   const Address address;
+
+ private:
+  const std::string processor_;  // text of upstream_processor
+  const std::unique_ptr<Discovery> discovery_;
 };
 
 }  // namespace arrcoc::serving
