@@ -107,6 +107,7 @@ struct AllocateOptions {
   float temperature = 0.1F;                // soft
   int max_crops = 3;                       // zoom
   int token_pixels = 32;                   // zoom: pixels along one token of the target model
+  int least_view = 1;                      // zoom: tokens that the target model takes for any view
   uint64_t seed = 0;                       // random, soft
   std::vector<Box> evidence;               // oracle only; nothing but measuring fills it
   std::shared_ptr<const Experts> experts;  // experts only; null: plain quadtree, and says so
@@ -128,6 +129,8 @@ Registry<Allocator>& registry<Allocator>();
 
 // Ends the note of allocate_views() about a picture that costs more than the budget at every size.
 inline constexpr const char* kAnySize = " tokens at any size: sent as it is";
+// The same of a picture that costs more than the budget, but less than as it is.
+inline constexpr const char* kLeastSize = " tokens at least: one small view was sent";
 
 namespace allocating {
 
@@ -156,10 +159,15 @@ std::vector<Allocation> allocate_together(const std::vector<Relevance>& relevanc
                                           const AllocateOptions& options = {});
 
 // For models that take whole pictures: the picture as it is where that fits, else a glance and
-// rectangles (allocator "zoom") whose cost by the model's own count fits the budget, the weakest
-// left out first, else the largest view that fits. A picture that costs more than the budget at
-// every size is sent as it is, and `fallbacks` says so. view_tokens(width, height): what the model
-// pays for a view.
+// rectangles (allocator "zoom", or near-square ones where token_pixels is 0 and the model counts by
+// tiles) whose cost by the model's own count fits the budget, else the largest view that fits.
+// view_tokens(width, height): what the model pays for a view.
+//   cost <= min(the picture as it is, max(budget, floor))
+// where the floor is the least that the picture costs at any size up to its own, in any shape
+// between its own and a square (views may be squeezed, as tiles squeeze them). Nothing is planned
+// that the floor forbids. When the floor is over the budget the largest view at that price is sent,
+// budget.tokens becomes the price, and `fallbacks` ends with kLeastSize, or with kAnySize when
+// nothing is cheaper than the picture as it is. Views are never enlarged beyond geometry.finest.
 Allocation allocate_views(const Relevance& relevance, const Geometry& geometry,
                           const Budget& budget, const AllocateOptions& options,
                           const std::function<int64_t(int, int)>& view_tokens);

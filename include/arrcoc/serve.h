@@ -68,7 +68,10 @@ struct Options {
   // proxy
   std::string upstream;      // http(s)://host[:port][/v1] of an OpenAI-compatible server
   std::string upstream_key;  // sent there instead of the client's key
-  std::string upstream_family = "auto";       // how it counts picture tokens, see families()
+  std::string upstream_family = "auto";  // how it counts picture tokens, see families()
+  std::string upstream_processor;        // its preprocessor_config.json; "": the family's own
+  int upstream_image_min_tokens = 0;     // what its llama.cpp was started with; 0: as it tells
+  int upstream_image_max_tokens = 0;
   std::vector<std::string> upstream_budgets;  // PATTERN=BUDGET by model name; * matches anything
   int upstream_memory_mb = 64;                // views that earlier turns sent, to be repeated
   int upstream_old_pictures = 0;              // of earlier turns that are sent; 0: all
@@ -113,8 +116,15 @@ void visit_fields(Options& o, F&& f) {
   f("log_days", "days that examples are kept; 0: for ever", o.log_days);
   f("upstream", "proxy to this OpenAI-compatible server", o.upstream);
   f("upstream_key", "key for the upstream", o.upstream_key);
-  f("upstream_family", "how the upstream counts picture tokens; auto: by model name",
+  f("upstream_family",
+    "how the upstream counts picture tokens; auto: as it tells, or by model name",
     o.upstream_family);
+  f("upstream_processor", "preprocessor_config.json of the model behind: exact counts",
+    o.upstream_processor);
+  f("upstream_image_min_tokens", "--image-min-tokens of the llama-server behind",
+    o.upstream_image_min_tokens);
+  f("upstream_image_max_tokens", "--image-max-tokens of the llama-server behind",
+    o.upstream_image_max_tokens);
   f("upstream_budgets", "PATTERN=BUDGET by model name", o.upstream_budgets);
   f("upstream_memory_mb", "megabytes of views that earlier turns sent", o.upstream_memory_mb);
   f("upstream_old_pictures", "pictures of earlier turns that are sent, newest first; 0: all",
@@ -131,27 +141,51 @@ void apply_environment(Options& options, const std::function<const char*(const c
 // Error{bad_argument} naming the option that cannot be.
 void check(const Options& options);
 
-// How much of a picture a client wishes to be read, as OpenAI spells it.
+// How much of a picture a request wants to be seen: OpenAI's image_url.detail.
 enum class Detail { low, automatic, high };
 
-// What a processor's configuration or a server changes of a family's rule. 0: the family's own.
+// What a server was told about the size of pictures. 0: the family's own.
 struct PictureLimits {
-  int64_t min_pixels = 0, max_pixels = 0;
-  int min_tokens = 0, max_tokens = 0;
+  int64_t min_pixels = 0, max_pixels = 0;  // of the processor: vLLM's mm_processor_kwargs
+  int min_tokens = 0, max_tokens = 0;      // llama-server's --image-min-tokens, --image-max-tokens
 };
 
-// How a family of models counts the tokens of a picture.
+// The numbers of a rule that counts; those that its kind does not know are 0.
+struct CountingRule {
+  std::string kind;          // src/serve/counting/rules.h names them
+  int patch = 0, merge = 1;  // pixels along a patch, patches along a token
+  int tile = 0;              // pixels along a tile
+  int tile_tokens = 0;       // tokens of a tile, or of every picture
+  int base_tokens = 0;       // of every picture besides
+  int extra = 0;             // around every picture: start, end, line breaks
+  int min_tiles = 0, max_tiles = 0;
+  int longest_edge = 0;  // pixels
+  int64_t min_pixels = 0, max_pixels = 0;
+  double factor = 1;
+  std::vector<std::pair<int, int>> sizes;  // height, width that tiles may form
+};
+
+// How a family of models counts the tokens of a picture: all that its placeholder becomes in the
+// prompt, row breaks and markers included, as vLLM's usage reports it.
 struct Family {
   std::string name;
   std::string formula;     // for people
-  int token_pixels = 0;    // pixels along a token; 0: size hardly matters, crops do not pay
+  std::string source;      // the public rule that this follows
+  int token_pixels = 0;    // pixels along a token; 0: counted by tiles, or size hardly matters
   bool estimated = false;  // not known exactly
   PictureLimits limits;
+  CountingRule rule;
+  bool llama_cpp = false;  // llama.cpp resizes, by rules of its own
 };
 std::vector<Family> families();
 // The family of a model's name; "unknown" (estimated) when nothing matches.
 Family family_of(const std::string& model);
 Family family_named(const std::string& name);  // Error{not_found}
+// The same family as llama.cpp (llama-server, Ollama) counts it.
+Family on_llama_cpp(Family family);
+// With the numbers of a preprocessor_config.json or processor_config.json, then exact; an unknown
+// family becomes the one that the file names. Error{bad_json} naming the field.
+Family with_processor(Family family, const std::string& json_text);
 // Tokens of a picture of that many pixels.
 int64_t picture_tokens(const Family& family, int width, int height,
                        Detail detail = Detail::automatic);

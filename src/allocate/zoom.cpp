@@ -46,15 +46,20 @@ class Zoom : public Allocator {
     const Box whole{0, 0, static_cast<float>(geometry.width), static_cast<float>(geometry.height)};
     const double largest = geometry.finest < 0 ? 2 : 1;  // enlarging is opt-in
     std::vector<Region> regions;
+    const int least = std::max(1, options.least_view);
+    const int most =
+        std::min(options.max_crops, least == 1 ? options.max_crops : budget.tokens / least - 1);
     if (scale_of(fit(whole, budget.tokens, options.token_pixels, 1)) * kWorthwhile < largest) {
-      regions = find_regions(relevance.map, geometry, options.max_crops, 2 * options.token_pixels);
-      if (regions.empty() && options.max_crops > 0) {
+      // A rectangle that costs `least` anyway may as well show as much as that pays for.
+      const int side = std::max(2, static_cast<int>(std::ceil(std::sqrt(least))));
+      regions = find_regions(relevance.map, geometry, most, side * options.token_pixels);
+      if (regions.empty() && most > 0) {
         out.fallbacks.emplace_back(
             "zoom: no region stands out, the whole budget goes to the glance");
       }
     }
-    std::vector<Crop> crops = share(regions, budget.tokens, options.token_pixels, largest);
-    Crop glance = rest(whole, crops, budget.tokens, options.token_pixels);
+    std::vector<Crop> crops = share(regions, budget.tokens, options, largest);
+    Crop glance = rest(whole, crops, budget.tokens, options);
     // Each crop that goes leaves its tokens to the glance, which may make another one pointless.
     for (bool again = true; again;) {
       const auto useless = std::find_if(crops.begin(), crops.end(), [&](const Crop& crop) {
@@ -62,7 +67,7 @@ class Zoom : public Allocator {
       });
       again = useless != crops.end();
       if (again) crops.erase(useless);
-      glance = rest(whole, crops, budget.tokens, options.token_pixels);
+      glance = rest(whole, crops, budget.tokens, options);
     }
     out.crops.push_back(glance);
     out.crops.insert(out.crops.end(), crops.begin(), crops.end());
@@ -71,19 +76,25 @@ class Zoom : public Allocator {
 
  private:
   // What the glance does not need, by strength x sqrt(area): a larger region needs more tokens, but
-  // not so many more that a small one gets none.
-  static std::vector<Crop> share(const std::vector<Region>& regions, int budget, int token_pixels,
-                                 double scale) {
-    int left = budget - std::max(1, static_cast<int>(budget * kGlanceShare));
+  // not so many more that a small one gets none. Each gets at least least_view, or is left out.
+  static std::vector<Crop> share(std::vector<Region> regions, int budget,
+                                 const AllocateOptions& options, double scale) {
+    const int least = std::max(1, options.least_view);
+    int left = budget - std::max(least, static_cast<int>(budget * kGlanceShare));
+    while (least > 1 && !regions.empty() &&
+           left < least * static_cast<int>(regions.size()))  // the weakest stands last
+      regions.pop_back();
     double total = 0;
     for (const Region& region : regions) total += weight(region);
     std::vector<Crop> out;
-    for (const Region& region : regions) {
-      const int tokens = static_cast<int>(left * (weight(region) / total));
-      total -= weight(region);
+    for (size_t i = 0; i < regions.size(); ++i) {
+      const int others = least == 1 ? 0 : least * static_cast<int>(regions.size() - i - 1);
+      int tokens = static_cast<int>(left * (weight(regions[i]) / total));
+      if (least > 1) tokens = std::clamp(tokens, least, std::max(least, left - others));
+      total -= weight(regions[i]);
       if (tokens < 1) continue;
-      out.push_back(fit(region.box, tokens, token_pixels, scale));
-      left -= out.back().tokens;
+      out.push_back(fit(regions[i].box, tokens, options.token_pixels, scale));
+      left -= std::max(least == 1 ? 0 : least, out.back().tokens);
     }
     return out;
   }
@@ -92,9 +103,10 @@ class Zoom : public Allocator {
     return region.strength * std::sqrt(static_cast<double>(region.box.area()));
   }
 
-  static Crop rest(const Box& whole, const std::vector<Crop>& crops, int budget, int token_pixels) {
-    for (const Crop& crop : crops) budget -= crop.tokens;
-    return fit(whole, budget, token_pixels, 1);
+  static Crop rest(const Box& whole, const std::vector<Crop>& crops, int budget,
+                   const AllocateOptions& options) {
+    for (const Crop& crop : crops) budget -= std::max(options.least_view, crop.tokens);
+    return fit(whole, std::max(1, budget), options.token_pixels, 1);
   }
 };
 

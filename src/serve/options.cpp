@@ -84,7 +84,13 @@ void check_models(const Options& o) {
   range("upstream_old_pictures", o.upstream_old_pictures, 0, 1 << 20);
   range("upstream_seconds", o.upstream_seconds, 0.05, 86400);
   range("upstream_retries", o.upstream_retries, 0, 10);
-  if (o.upstream_family != "auto") family_named(o.upstream_family);
+  range("upstream_image_min_tokens", o.upstream_image_min_tokens, 0, 1 << 16);
+  range("upstream_image_max_tokens", o.upstream_image_max_tokens, 0, 1 << 16);
+  if (o.upstream_image_max_tokens > 0 && o.upstream_image_max_tokens < o.upstream_image_min_tokens)
+    throw Error(ErrorCode::bad_argument,
+                "option 'upstream_image_max_tokens' is less than upstream_image_min_tokens");
+  const Family family = family_named(o.upstream_family == "auto" ? "unknown" : o.upstream_family);
+  if (!o.upstream_processor.empty()) with_processor(family, read_text(o.upstream_processor));
   for (const std::string& rule : o.upstream_budgets)
     if (rule.find('=') == std::string::npos)
       throw Error(ErrorCode::bad_argument,

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "arrcoc/error.h"
+#include "base/json.h"
 #include "serve/api_error.h"
 
 namespace arrcoc::serving {
@@ -51,11 +52,25 @@ bool matches(const std::string& pattern, const std::string& text) {
 }
 
 Upstream::Upstream(const Options& given, Metrics& counters)
-    : options(given), metrics(counters), address(parse_address(given.upstream)) {}
+    : options(given),
+      metrics(counters),
+      address(parse_address(given.upstream)),
+      processor_(given.upstream_processor.empty() ? "" : read_text(given.upstream_processor)),
+      discovery_(std::make_unique<Discovery>(
+          [this] { return client(); }, address.base,
+          given.upstream_key.empty()
+              ? httplib::Headers{}
+              : httplib::Headers{{"Authorization", "Bearer " + given.upstream_key}})) {}
 
 Family Upstream::family(const std::string& model) const {
-  return options.upstream_family == "auto" ? family_of(model)
-                                           : family_named(options.upstream_family);
+  Family out = options.upstream_family == "auto" ? discovery_->family(model)
+                                                 : family_named(options.upstream_family);
+  if (!processor_.empty()) out = with_processor(std::move(out), processor_);
+  if (options.upstream_image_min_tokens > 0)
+    out.limits.min_tokens = options.upstream_image_min_tokens;
+  if (options.upstream_image_max_tokens > 0)
+    out.limits.max_tokens = options.upstream_image_max_tokens;
+  return out;
 }
 
 std::string Upstream::budget(const std::string& model) const {

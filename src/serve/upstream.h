@@ -8,6 +8,7 @@
 #include <string>
 
 #include "arrcoc/serve.h"
+#include "serve/discovery.h"
 #include "serve/http.h"
 #include "serve/http_exchange.h"
 #include "serve/metrics.h"
@@ -37,6 +38,7 @@ struct Outgoing {
 struct Upstream {
   Upstream(const Options& given, Metrics& counters);
 
+  // As the options say; what they leave open, as the upstream tells, or by the model's name.
   Family family(const std::string& model) const;
   std::string budget(const std::string& model) const;  // of upstream_budgets; "" when none matches
   // The client's headers as they go on: without those of the connection and our own; its key only
@@ -59,6 +61,8 @@ struct Upstream {
   const Address address;
 
  private:
+  const std::string processor_;  // text of upstream_processor
+  const std::unique_ptr<Discovery> discovery_;
   std::unique_ptr<HttpExchange> try_once(const Outgoing& request,
                                          const std::function<void()>& patience) const;
   mutable std::mutex mutex_;

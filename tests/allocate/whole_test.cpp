@@ -90,6 +90,86 @@ TEST(Views, AFloorThatNothingFitsSendsThePictureAndSaysSo) {
   EXPECT_EQ(out.crops[0].width, 1400);
   EXPECT_EQ(out.tokens(), 576);
   ASSERT_EQ(out.fallbacks.size(), 1U);
+  EXPECT_TRUE(out.fallbacks[0].ends_with(kAnySize));
+}
+
+// Qwen3-VL: 32x32 pixels a token, at least 64 tokens a picture.
+int64_t with_floor(int width, int height) {
+  double rows = std::nearbyint(height / 32.0), cols = std::nearbyint(width / 32.0);
+  if (rows * cols < 64) {
+    const double beta = std::sqrt(65536.0 / width / height);
+    rows = std::ceil(height * beta / 32);
+    cols = std::ceil(width * beta / 32);
+  }
+  return static_cast<int64_t>(rows * cols);
+}
+
+// A picture with three spots under a rule.
+Allocation spotted(const Geometry& g, int budget, int token_pixels,
+                   const std::function<int64_t(int, int)>& rule) {
+  Map map = map_over(g, 12, 16, 0.05F);
+  map.at(3, 4) = 1;
+  map.at(9, 12) = 0.8F;
+  map.at(10, 2) = 0.7F;
+  AllocateOptions options;
+  options.token_pixels = token_pixels;
+  return allocate_views(relevance_of(map), g, tokens(budget), options, rule);
+}
+
+TEST(Views, AFloorLeavesFewerCropsAndTheRestIsUsed) {
+  const Geometry g{2048, 1536, 0};
+  const std::pair<int, size_t> views[] = {{64, 1}, {128, 2}, {180, 2}, {256, 3}, {400, 4}};
+  for (const auto& [budget, count] : views) {
+    const Allocation out = spotted(g, budget, 32, with_floor);
+    EXPECT_EQ(out.crops.size(), count) << budget;
+    EXPECT_LE(out.tokens(), budget);
+    EXPECT_GT(out.tokens(), 0.9 * budget);
+    EXPECT_TRUE(out.fallbacks.empty());
+    for (size_t i = 1; i < out.crops.size(); ++i) EXPECT_GE(out.crops[i].box.width(), 256);
+  }
+}
+
+TEST(Views, AFloorOverTheBudgetGivesTheLargestViewAtThatPrice) {
+  const Allocation out = spotted({2048, 1536, 0}, 20, 32, with_floor);
+  ASSERT_EQ(out.crops.size(), 1U);
+  EXPECT_EQ(out.tokens(), 64);
+  EXPECT_EQ(out.budget.tokens, 64);
+  EXPECT_GE(out.crops[0].width * out.crops[0].height, 240 * 240);
+  ASSERT_EQ(out.fallbacks.size(), 1U);
+  EXPECT_TRUE(out.fallbacks[0].ends_with(kLeastSize));
+  // Ollama's 1024: three views would be dearer than the picture.
+  const auto ollama = [](int w, int h) { return std::max<int64_t>(1024, with_floor(w, h)); };
+  EXPECT_EQ(spotted({1024, 1040, 0}, 180, 32, ollama).tokens(), 1024);
+  EXPECT_EQ(spotted({900, 700, 0}, 180, 32, ollama).crops[0].width, 900) << "as it is";
+}
+
+TEST(Views, AStripIsSqueezedRatherThanPaidFor) {
+  const Allocation out = spotted({8000, 41, 0}, 70, 32, with_floor);
+  ASSERT_EQ(out.crops.size(), 1U);
+  EXPECT_LE(out.tokens(), 70);
+  EXPECT_LE(out.crops[0].height, 41);
+}
+
+// 258 a tile of 512; what is not near a square takes more tiles however small it is.
+int64_t by_tiles(int width, int height) {
+  const double ratio = static_cast<double>(std::max(width, height)) / std::min(width, height);
+  const int64_t tiles = int64_t{(width + 511) / 512} * ((height + 511) / 512);
+  return 258 * (ratio > 1.2 ? 12 : tiles);
+}
+
+TEST(Views, TilesGiveAGlanceAndSquaresAtThePriceOfOne) {
+  const Geometry g{2048, 1536, 0};
+  const std::pair<int, size_t> views[] = {{300, 1}, {515, 1}, {516, 2}, {800, 3}, {2000, 4}};
+  for (const auto& [budget, count] : views) {
+    const Allocation out = spotted(g, budget, 0, by_tiles);
+    EXPECT_EQ(out.crops.size(), count) << budget;
+    EXPECT_LE(out.tokens(), budget);
+    for (size_t i = 1; i < out.crops.size(); ++i) {
+      EXPECT_EQ(out.crops[i].tokens, 258);
+      EXPECT_GE(out.crops[i].width, 480);
+      EXPECT_EQ(out.crops[i].box.width(), out.crops[i].box.height());
+    }
+  }
 }
 
 }  // namespace
