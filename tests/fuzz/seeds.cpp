@@ -70,6 +70,24 @@ int main(int count, char** arguments) {
   save("options", "default.json", text(arrcoc::to_json(arrcoc::AskOptions{})));
   save("options", "few.json",
        text(R"({"policy":"lexical","budget":"180","frame":512,"enlarge":true})"));
+  const std::string start = R"({"messages":[{"role":"user","content":[)";
+  const std::string words = R"({"type":"text","text":"a"}]}])";
+  save("request", "chat.json",
+       text(start + R"({"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}},)" +
+            words + R"(,"mm_processor_kwargs":{"max_pixels":3}})"));
+  save("request", "responses.json",
+       text(R"({"instructions":"b","store":false,"input":[{"role":"user","content":[)"
+            R"({"type":"input_image","image_url":"data:image/png;base64,AAAA","detail":"low"},)"
+            R"({"type":"input_text","text":"a"}]}]})"));
+  save("request", "messages.json",
+       text(start +
+            R"({"type":"image","source":{"type":"base64","media_type":"image/png",)"
+            R"("data":"AAAA"}},)" +
+            words + R"(,"max_tokens":3,"system":"s","stop_sequences":["x"]})"));
+  save("request", "ollama.json",
+       text(R"({"messages":[{"role":"user","content":"a","images":["AAAA"]}],)"
+            R"("options":{"num_predict":3,"stop":"x"},"stream":false})"));
+  save("request", "generate.json", text(R"({"prompt":"a","images":["AAAA"],"system":"b"})"));
   save("safetensors", "two",
        weights(R"({"a":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},)"
                R"("b":{"dtype":"I8","shape":[3],"data_offsets":[16,19]},)"

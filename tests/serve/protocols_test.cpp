@@ -169,6 +169,30 @@ TEST(ProtocolParts, StopSequencesAreHeldBackUntilTheyAreCertain) {
   EXPECT_EQ(without_beginnings("", {"###"}), "");
 }
 
+TEST(ProtocolParts, AStreamThatFailsEndsWithAnErrorInItsForm) {
+  const ApiError late(504, "timeout", "the answer took longer than allowed");
+  const ChatRequest request;
+  const auto last = [&](const Protocol& protocol) {
+    const auto events = protocol.events(request, "x");
+    events->start();
+    events->text("ab");
+    return events->error(late);
+  };
+  EXPECT_EQ(json::parse(events(last(openai_chat())).back())["error"]["code"], "timeout");
+  const auto failed = named(last(openai_responses()));
+  ASSERT_EQ(failed.size(), 2U);
+  EXPECT_EQ(failed[0].first, "error");
+  EXPECT_EQ(failed[0].second["code"], "timeout");
+  EXPECT_EQ(failed[0].second["sequence_number"], 5);
+  EXPECT_EQ(failed[1].first, "response.failed");
+  EXPECT_EQ(failed[1].second["response"]["status"], "failed");
+  const auto error = named(last(anthropic_messages()));
+  ASSERT_EQ(error.size(), 1U);
+  EXPECT_EQ(error[0].first, "error");
+  EXPECT_EQ(error[0].second["error"]["type"], "timeout_error");
+  EXPECT_EQ(last(ollama_chat()), "{\"error\":\"the answer took longer than allowed\"}\n");
+}
+
 // One answer, five ways to ask for it, whole and in pieces.
 TEST(Protocols, AllGiveTheSameAnswer) {
   Running server;
