@@ -100,4 +100,27 @@ bool equal_secret(const std::string& a, const std::string& b) {
   return CRYPTO_memcmp(x.data(), y.data(), x.size()) == 0;
 }
 
+std::string to_hex(std::string_view bytes) {
+  std::string out;
+  for (const unsigned char byte : bytes) {
+    out += "0123456789abcdef"[byte >> 4];
+    out += "0123456789abcdef"[byte & 15];
+  }
+  return out;
+}
+
+std::string from_hex(std::string_view digits) {
+  const auto value = [](char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+  };
+  std::string out;
+  for (size_t i = 0; i + 1 < digits.size(); i += 2) {
+    const int high = value(digits[i]), low = value(digits[i + 1]);
+    if (high < 0 || low < 0) return "";
+    out += static_cast<char>(16 * high + low);
+  }
+  return digits.size() % 2 == 0 ? out : "";
+}
+
 }  // namespace arrcoc::serving

@@ -69,6 +69,8 @@ class Engine {
   // {504} at the deadline, Error of media::decode.
   SeenRef see(const std::vector<uint8_t>& bytes, const AskOptions& options,
               Clock::time_point deadline);
+  // A picture that is still in the cache, by the SHA-256 of its bytes; null when it is not.
+  SeenRef known(const std::string& digest) const { return cache_.like({digest}); }
   // ApiError{429}.
   Ticket ask(Question question);
 

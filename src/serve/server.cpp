@@ -81,6 +81,7 @@ const std::vector<Route>& routes() {
         {"GET", "/health", false},
         {"GET", "/metrics", true},
         {"GET", "/v1/savings", true},
+        {"GET", "/v1/pictures/{id}", true},
         {"GET", "/v1/models", true, true},
         {"GET", "/v1/models/{id}", true, true},
         {"GET", "/props", true, true},
@@ -366,6 +367,10 @@ void Server::State::route() {
     response.set_content(service->metrics_text(), "text/plain; version=0.0.4; charset=utf-8");
   });
   http->Get("/v1/savings", [this](const auto&, auto& response) { service->savings(response); });
+  http->Get("/v1/pictures/([0-9a-f]+)", [this](const auto& request, auto& response) {
+    answer(request, response,
+           [&] { service->picture(request.matches[1].str(), request, response); });
+  });
   if (!service->relays()) add_gets();
   add_posts();
   if (service->relays()) add_relay();

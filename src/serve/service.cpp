@@ -1,6 +1,7 @@
 #include "serve/service.h"
 
 #include <algorithm>
+#include <sstream>
 
 #include "arrcoc/error.h"
 #include "arrcoc/json.h"
@@ -397,6 +398,28 @@ const ModelCard& Service::card() {
                                      : inspect_model(options_.model));
   });
   return card_;
+}
+
+void Service::picture(const std::string& name, const Request& from, Response& response) const {
+  const std::string digest = from_hex(name);
+  const SeenRef seen = digest.empty() ? nullptr : engine().known(digest);
+  if (!seen) throw ApiError(404, "not_found", "no such picture was seen lately: send it again");
+  const Picture& whole = seen->picture;
+  Crop crop{{0, 0, static_cast<float>(whole.width()), static_cast<float>(whole.height())}, 0, 0, 0};
+  if (from.has_param("box")) {
+    std::istringstream in(from.get_param_value("box"));
+    char comma = ',';
+    Box& b = crop.box;
+    in >> b.x0 >> comma >> b.y0 >> comma >> b.x1 >> comma >> b.y1;
+    const bool inside = b.x0 >= 0 && b.y0 >= 0 && b.x1 <= static_cast<float>(whole.width()) &&
+                        b.y1 <= static_cast<float>(whole.height());
+    if (!in || !in.eof() || !inside || b.x1 - b.x0 < 1 || b.y1 - b.y0 < 1)
+      throw ApiError(400, "invalid_request",
+                     "'box' must be x0,y0,x1,y1 inside " + std::to_string(whole.width()) + " x " +
+                         std::to_string(whole.height()));
+  }
+  const auto png = native_png(whole, crop.box);
+  response.set_content(reinterpret_cast<const char*>(png.data()), png.size(), "image/png");
 }
 
 void Service::savings(Response& response) const { reply(response, savings_.report()); }

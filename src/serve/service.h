@@ -48,6 +48,8 @@ class Service {
   const Model& model() const;
   const ModelCard& card();
   void savings(Response& response) const;
+  // A picture that was seen lately, or a part of it: ?box=x0,y0,x1,y1 in its pixels.
+  void picture(const std::string& name, const Request& from, Response& response) const;
   std::string metrics_text();
 
  private:
@@ -109,6 +111,8 @@ class Service {
   void leave_out(Relayed& relayed);
   void prepare(Relayed& relayed);
   SeenRef see_part(Relayed& relayed, size_t number, const AskOptions& options);
+  Looked counted_as(const Relayed& relayed, const PicturePart& part,
+                    const std::string& budget) const;
   // crops: at most so many beside the glance; -1: as usual.
   void look(Relayed& relayed, const std::vector<size_t>& pictures, const std::string& budget,
             int crops, bool again);
@@ -123,6 +127,7 @@ class Service {
   void send(Relayed& relayed);
   void forward(std::shared_ptr<Relayed> relayed, Response& response);
   void conclude(Relayed& relayed);
+  static json views_sent(const Relayed& relayed);
   void extend(Relayed& relayed, json& data);
   static std::string last_words(const Relayed& relayed, const ApiError& problem);
   bool pass_events(Relayed& relayed, httplib::DataSink& sink);

@@ -85,12 +85,23 @@ bool whole(const PictureTokens& tokens) {
          crops[0].height == tokens.picture->height();
 }
 
+namespace {
+
+Picture part_of(const Picture& picture, const Box& box) {
+  const auto x0 = static_cast<int64_t>(box.x0), y0 = static_cast<int64_t>(box.y0);
+  const auto x1 = static_cast<int64_t>(std::ceil(box.x1));
+  const auto y1 = static_cast<int64_t>(std::ceil(box.y1));
+  return make_picture(picture.rgb.slice(1, y0, y1).slice(2, x0, x1).contiguous());
+}
+
+}  // namespace
+
+std::vector<uint8_t> native_png(const Picture& picture, const Box& box) {
+  return media::encode_png(part_of(picture, box).rgb);
+}
+
 SentView cut_view(const Picture& picture, const Crop& crop) {
-  const auto x0 = static_cast<int64_t>(crop.box.x0), y0 = static_cast<int64_t>(crop.box.y0);
-  const auto x1 = static_cast<int64_t>(std::ceil(crop.box.x1));
-  const auto y1 = static_cast<int64_t>(std::ceil(crop.box.y1));
-  const at::Tensor part = picture.rgb.slice(1, y0, y1).slice(2, x0, x1).contiguous();
-  const Picture view = resize(make_picture(part), crop.width, crop.height);
+  const Picture view = resize(part_of(picture, crop.box), crop.width, crop.height);
   return {to_base64(media::encode_png(view.rgb)), crop.box, crop.width, crop.height, crop.tokens};
 }
 

@@ -75,6 +75,8 @@ inline constexpr const char* kEarlier = "Closer views of parts of an earlier pic
 
 // The picture is shown as it is.
 bool whole(const PictureTokens& tokens);
+// A part of a picture with every pixel that it has.
+std::vector<uint8_t> native_png(const Picture& picture, const Box& box);
 SentView cut_view(const Picture& picture, const Crop& crop);
 // Of this picture as it is to be read; none where it goes as it came.
 std::vector<SentView> views_of(const PictureTokens& tokens);

@@ -69,6 +69,12 @@ class Recording {
     const std::scoped_lock lock(mutex_);
     return got_.size();
   }
+  size_t count(const std::string& method, const std::string& target) const {
+    const std::scoped_lock lock(mutex_);
+    size_t out = 0;
+    for (const Got& got : got_) out += got.method == method && got.target == target;
+    return out;
+  }
   Got last() const {
     const std::scoped_lock lock(mutex_);
     return got_.back();

@@ -382,13 +382,97 @@ TEST(Relay, SeveralViewsThatAreRefusedBecomeOneWithinTheBudget) {
   body["model"] = "Qwen2.5-VL-7B";
   body["arrcoc"] = {{"budget", 150}};
   const json reply = proxy.ask(body);
-  EXPECT_EQ(upstream.count(), 2U);
+  EXPECT_EQ(upstream.count("POST", "/v1/chat/completions"), 2U);
   const json sent = json::parse(upstream.last().body);
   EXPECT_EQ(picture_sizes(sent).size(), 1U);
   EXPECT_LE(tokens_in(family_of("Qwen2.5-VL"), sent), 150);
   EXPECT_EQ(reply["arrcoc"]["conversation"]["tokens"], tokens_in(family_of("Qwen2.5-VL"), sent));
   EXPECT_EQ(reply["arrcoc"]["fallbacks"].size(), 1U) << "named in the reply";
   EXPECT_EQ(proxy.metric("arrcoc_fallbacks_total{kind=\"one_view\"}"), "1");
+}
+
+TEST(Relay, StandardKnobsSetTheBudget) {
+  Recording upstream([](const Recording::Got&, httplib::Response& response) {
+    response.set_content(R"({"id":"c-1","choices":[{"index":0,"message":{"content":"42"}}]})",
+                         "application/json");
+  });
+  Options options = proxy_to(upstream.url());
+  options.upstream_budgets = {"Qwen*=300"};
+  Running proxy(options);
+  const auto budget = [&](json body, const httplib::Headers& headers = {}) {
+    body["model"] = "Qwen2.5-VL-7B";
+    const auto reply = send(proxy, "/v1/chat/completions", body.dump(), headers);
+    EXPECT_EQ(reply->status, 200) << reply->body.substr(0, 200);
+    const json sent = json::parse(upstream.last().body);
+    const json said = json::parse(reply->body)["arrcoc"];
+    EXPECT_LE(tokens_in(family_of("Qwen2.5-VL"), sent), said["budget"].get<int64_t>());
+    return said["budget"].get<int>();
+  };
+  json body = question();
+  EXPECT_EQ(budget(body), 300) << "of the model";
+  body["messages"][0]["content"][0]["image_url"]["detail"] = "low";
+  EXPECT_EQ(budget(body), 64);
+  body["mm_processor_kwargs"] = {{"max_pixels", 28 * 28 * 150}};
+  EXPECT_EQ(budget(body), 150);
+  const json sent = json::parse(upstream.last().body);
+  EXPECT_EQ(sent["mm_processor_kwargs"]["max_pixels"], 28 * 28 * 150);
+  EXPECT_GT(picture_sizes(sent).size(), 1U) << "closer views instead of a blurred whole";
+  EXPECT_EQ(budget(body, {{"X-Arrcoc-Budget", "120"}}), 120);
+  body["arrcoc"] = {{"budget", 90}};
+  EXPECT_EQ(budget(body, {{"X-Arrcoc-Budget", "120"}}), 90);
+  EXPECT_EQ(send(proxy, "/v1/chat/completions", question().dump(), {{"X-Arrcoc-Budget", "lots"}})->status,
+            400);
+}
+
+TEST(Relay, SaysWhatWasCutAndKeepsTheOriginalForAWhile) {
+  Recording upstream([](const Recording::Got&, httplib::Response& response) {
+    response.set_content(R"({"id":"c-1","choices":[{"index":0,"message":{"content":"42"}}]})",
+                         "application/json");
+  });
+  Running proxy(proxy_to(upstream.url()));
+  json body = question();
+  body["model"] = "Qwen2.5-VL-7B";
+  body["arrcoc"] = {{"budget", 100}};
+  const json said = proxy.ask(body)["arrcoc"]["conversation"]["views"][0];
+  EXPECT_FALSE(said["whole"]);
+  int64_t sum = 0;
+  for (const json& view : said["views"]) sum += view["tokens"].get<int64_t>();
+  EXPECT_EQ(sum, said["tokens"]);
+  const std::string path = "/v1/pictures/" + said["picture"].get<std::string>();
+  auto client = proxy.client();
+  const auto whole = client.Get(path);
+  ASSERT_EQ(whole->status, 200);
+  const Picture original = media::decode(bytes_of(source("examples/pictures/receipt.jpg")));
+  const Picture got = media::decode({whole->body.begin(), whole->body.end()});
+  EXPECT_EQ(got.width(), original.width());
+  EXPECT_EQ(got.height(), original.height());
+  const auto part = client.Get(path + "?box=10,20,110,70");
+  const Picture crop = media::decode({part->body.begin(), part->body.end()});
+  EXPECT_EQ(crop.width(), 100);
+  EXPECT_EQ(crop.height(), 50);
+  for (const char* bad : {"?box=1,2,3", "?box=-1,0,5,5", "?box=0,0,1e9,5", "?box=5,5,5,9", "?box=x",
+                          "?box=1,2,nan,9", "?box=1,2,30,40,50"})
+    EXPECT_EQ(client.Get(path + bad)->status, 400) << bad;
+  EXPECT_EQ(client.Get("/v1/pictures/00ff")->status, 404);
+}
+
+// Requests that the official clients made (tests/web/record.mjs).
+TEST(Relay, RequestsOfOfficialClientsPassByteForByte) {
+  Recording upstream;
+  Running proxy(proxy_to(upstream.url()));
+  std::ifstream corpus(std::string(ARRCOC_TEST_DATA) + "/requests.jsonl");
+  int count = 0;
+  for (std::string line; std::getline(corpus, line); ++count) {
+    const json one = json::parse(line);
+    const std::string body = one["body"];
+    const auto reply = send(proxy, one["path"], body);
+    ASSERT_TRUE(reply) << one["name"];
+    EXPECT_EQ(reply->status, 200) << one["name"] << reply->body.substr(0, 200);
+    EXPECT_EQ(upstream.last().body, body) << one["name"];
+    EXPECT_EQ(upstream.last().target, one["path"]) << one["name"];
+    EXPECT_EQ(reply->body, R"({"id":"x-1","object":"any", "odd" : 1e-05 })");
+  }
+  EXPECT_GE(count, 20);
 }
 
 }  // namespace

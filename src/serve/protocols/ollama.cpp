@@ -77,12 +77,7 @@ ordered_json details_of(const ModelCard& card) {
 std::string digest_of(const ModelCard& card) {
   const std::string text = card.name + "/" + std::to_string(card.bytes) + "/" +
                            std::to_string(card.parameters) + "/" + std::to_string(card.changed);
-  std::string out;
-  for (unsigned char byte : sha256(text)) {
-    out += "0123456789abcdef"[byte >> 4];
-    out += "0123456789abcdef"[byte & 15];
-  }
-  return out;
+  return to_hex(sha256(text));
 }
 
 // Where the text of a reply stands.

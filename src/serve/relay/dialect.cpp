@@ -45,6 +45,7 @@ const Dialect* dialect_at(const std::string& path) {
   static const std::vector<std::pair<const char*, Made>> all = {
       {"/v1/chat/completions", relay_openai_chat},
       {"/v1/responses", relay_openai_responses},
+      {"/v1/responses/input_tokens", relay_openai_responses},
       {"/v1/messages", relay_anthropic_messages},
       {"/v1/messages/count_tokens", relay_anthropic_messages},
       {"/api/chat", relay_ollama_chat},
@@ -53,6 +54,10 @@ const Dialect* dialect_at(const std::string& path) {
   for (const auto& [where, made] : all)
     if (path == where) return &made();
   return nullptr;
+}
+
+bool only_counts(const std::string& path) {
+  return path.ends_with("/count_tokens") || path.ends_with("/input_tokens");
 }
 
 bool may_hold_pictures(std::string_view body) {

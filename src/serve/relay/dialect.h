@@ -79,6 +79,9 @@ class Dialect {
 // Null where no pictures are known at this path. Paths are the client's ("/v1/messages").
 const Dialect* dialect_at(const std::string& path);
 
+// Requests there ask what others would cost.
+bool only_counts(const std::string& path);
+
 // False when no picture can be in it, and no file:// URL: such a body need not be read.
 bool may_hold_pictures(std::string_view body);
 

@@ -149,6 +149,7 @@ SeenRef Service::see_part(Relayed& r, size_t number, const AskOptions& options) 
   try {
     const auto bytes = picture.base64 ? from_base64(picture.data)
                                       : picture_bytes(std::string(picture.data), options_);
+    r.sent_picture(number).digest = sha256(bytes);
     return engine().see(bytes, options, r.asked.deadline);
   } catch (const Error& problem) {
     if (is_file(picture)) throw;
@@ -157,45 +158,62 @@ SeenRef Service::see_part(Relayed& r, size_t number, const AskOptions& options) 
   }
 }
 
+// How the upstream counts this picture and its views.
+Service::Looked Service::counted_as(const Relayed& r, const PicturePart& part,
+                                    const std::string& budget) const {
+  Family family = upstream_->family(r.talk.model);
+  for (const PictureLimits& wish : {r.talk.limits, part.limits}) {
+    if (wish.min_pixels > 0) family.limits.min_pixels = wish.min_pixels;
+    if (wish.max_pixels > 0) family.limits.max_pixels = wish.max_pixels;
+  }
+  Looked out;
+  out.original = std::make_shared<UpstreamModel>(*upstream_, r.talk.model, family, part.detail);
+  // max_pixels would blur the whole picture: views of as many tokens show more. None of them is
+  // larger than it allows.
+  const bool wished = r.talk.limits.max_pixels > 0 || part.limits.max_pixels > 0;
+  if (wished && number(budget)) family.limits.max_pixels = 0;
+  out.model = std::make_shared<UpstreamModel>(*upstream_, r.talk.model, family, part.detail);
+  return out;
+}
+
 // Looks at these pictures for the newest question, those that are counted alike together.
 void Service::look(Relayed& r, const std::vector<size_t>& pictures, const std::string& budget,
                    int crops, bool again) {
   std::vector<Looked> groups;
   std::vector<Question> questions;
+  std::vector<size_t> most;  // tokens of the originals
   for (size_t i : pictures) {
     const PicturePart& part = r.talk.pictures[i];
     size_t g = 0;
     while (g < groups.size() && !same(r.talk.pictures[groups[g].pictures.front()], part)) ++g;
+    Looked looked = g < groups.size() ? Looked{} : counted_as(r, part, budget);
+    Question question;
+    question.text = question_of(r.talk);
+    question.wanted = Wanted::readings;
+    question.options = options_for(r.extension, "");
+    question.options.least_side = question.options.most_side = 0;  // it resizes by its own rule
+    if (crops >= 0) question.options.allocate.max_crops = crops;
+    const SeenRef seen = see_part(r, i, question.options);
+    if (!seen) continue;
     if (g == groups.size()) {
-      Family family = upstream_->family(r.talk.model);
-      for (const PictureLimits& wish : {r.talk.limits, part.limits}) {
-        if (wish.min_pixels > 0) family.limits.min_pixels = wish.min_pixels;
-        if (wish.max_pixels > 0) family.limits.max_pixels = wish.max_pixels;
-      }
-      Question question;
-      question.text = question_of(r.talk);
-      question.wanted = Wanted::readings;
-      question.options = options_for(r.extension, "");
-      question.options.least_side = question.options.most_side = 0;  // it resizes by its own rule
-      if (crops >= 0) question.options.allocate.max_crops = crops;
-      Looked looked;
       looked.again = again;
-      looked.model = std::make_shared<UpstreamModel>(*upstream_, r.talk.model, family, part.detail);
       question.model = looked.model;
       groups.push_back(std::move(looked));
       questions.push_back(std::move(question));
+      most.push_back(0);
     }
-    if (SeenRef seen = see_part(r, i, questions[g].options)) {
-      groups[g].pictures.push_back(i);
-      questions[g].pictures.push_back(std::move(seen));
-    }
+    const Picture& picture = seen->picture;
+    most[g] += static_cast<size_t>(groups[g].original->view_tokens(picture.width(), picture.height()));
+    groups[g].pictures.push_back(i);
+    questions[g].pictures.push_back(seen);
   }
   for (size_t g = 0; g < groups.size(); ++g) {
     const size_t count = groups[g].pictures.size();
-    if (count == 0) continue;
-    questions[g].options.budget =
-        number(budget) ? std::to_string(std::max(count, std::stoul(budget) * count / pictures.size()))
-                       : budget;
+    std::string& own = questions[g].options.budget = budget;
+    if (number(budget)) {
+      const size_t share = std::stoul(budget) * count / pictures.size();
+      own = std::to_string(std::max(count, std::min(share, most[g])));
+    }
     groups[g].job = engine().ask(std::move(questions[g]));
     r.looks.push_back(std::move(groups[g]));
   }
@@ -254,7 +272,7 @@ void Service::take_new(Relayed& r, const Looked& looked) {
     const PictureTokens& tokens = reading.pictures[k];
     SentPicture& sent = r.sent_picture(looked.pictures[k]);
     sent.read = true;
-    sent.native = looked.model->view_tokens(tokens.picture->width(), tokens.picture->height());
+    sent.native = looked.original->view_tokens(tokens.picture->width(), tokens.picture->height());
     sent.tokens = tokens.allocation.tokens();
     sent.views = views_of(tokens);
     if (sent.views.empty() && is_file(r.talk.pictures[looked.pictures[k]]))

@@ -14,7 +14,6 @@ namespace arrcoc::serving {
 namespace {
 
 constexpr int kDeepestRequest = 200;  // tools bring schemas with them
-constexpr const char* kCount = "/v1/messages/count_tokens";
 
 // Statuses that say "not like this": one picture may still be welcome.
 bool refuses_pictures(int status) {
@@ -140,7 +139,7 @@ std::shared_ptr<Service::Relayed> Service::begin_relay(const Request& from, cons
                                 [](const PicturePart& p) { return p.data.rfind("file:", 0) == 0; });
   refuse_files(r->request.body, &r->given, ours && !options_.file_root.empty());
   r->extension = fields::extension(r->given);
-  r->budget = relay_budget(from, *r);
+  if (!r->talk.pictures.empty()) r->budget = relay_budget(from, *r);
   r->asked.id = random_id("chatcmpl-");
   r->asked.deadline = deadline();
   r->asked.request.model = r->talk.model;
@@ -203,7 +202,7 @@ bool Service::several_views(const Relayed& r) const {
 void Service::forward(std::shared_ptr<Relayed> r, Response& response) {
   send(*r);
   const UpstreamReply& reply = *r->reply;
-  if (reply.status() == 200 && r->request.target != kCount) remember(*r);
+  if (reply.status() == 200 && !only_counts(r->request.target)) remember(*r);
   pass_head(reply.exchange(), response);
   response.set_header("X-Arrcoc-Image-Tokens",
                       std::to_string(r->tokens()) + "/" + std::to_string(r->native()));
@@ -283,6 +282,34 @@ void Service::conclude(Relayed& r) {
   if (answer) account(r.asked, out);
 }
 
+// What was cut: for every picture its size, its views, and the name under which /v1/pictures has it.
+json Service::views_sent(const Relayed& r) {
+  json out = json::array();
+  for (size_t i = 0; i < r.talk.pictures.size(); ++i) {
+    json picture = {{"tokens", r.tokens_of(i)}, {"whole", true}};
+    const SentPicture& sent = r.sent_picture(i);
+    if (!sent.read) picture["read"] = false;
+    if (!sent.digest.empty()) picture["picture"] = to_hex(sent.digest);
+    std::vector<const SentView*> views;
+    for (const SentView& view : sent.views) views.push_back(&view);
+    for (const auto& message : r.messages)
+      if (message)
+        for (const auto& [number, more] : message->appended)
+          for (const SentView& view : more)
+            if (number == i) views.push_back(&view);
+    for (const SentView* view : views) {
+      const Box& b = view->box;
+      picture["whole"] = false;
+      picture["views"].push_back({{"box", {b.x0, b.y0, b.x1, b.y1}},
+                                  {"width", view->width},
+                                  {"height", view->height},
+                                  {"tokens", view->tokens}});
+    }
+    out.push_back(std::move(picture));
+  }
+  return out;
+}
+
 // Adds what we know to the reply, or to the last event that says something.
 void Service::extend(Relayed& r, json& data) {
   conclude(r);
@@ -296,7 +323,8 @@ void Service::extend(Relayed& r, json& data) {
   out["conversation"] = {{"tokens", answered.usage.kept},
                          {"native_tokens", answered.usage.native},
                          {"pictures", r.talk.pictures.size()},
-                         {"remembered", remembered}};
+                         {"remembered", remembered},
+                         {"views", views_sent(r)}};
   if (data.contains("arrcoc")) out["upstream"] = data["arrcoc"];
   data["arrcoc"] = std::move(out);
 }

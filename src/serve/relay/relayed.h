@@ -14,7 +14,8 @@ namespace arrcoc::serving {
 // Pictures that are looked at together: they are counted alike.
 struct Service::Looked {
   std::vector<size_t> pictures;  // their numbers in the conversation
-  std::shared_ptr<const UpstreamModel> model;
+  std::shared_ptr<const UpstreamModel> model;     // counts views
+  std::shared_ptr<const UpstreamModel> original;  // counts pictures as they came
   Ticket job;
   bool again = false;  // pictures of earlier turns, for a new question
 };

@@ -24,6 +24,7 @@ struct SentPicture {
   bool read = false;               // false: it went as it came, and nobody here knows its cost
   int64_t tokens = 0, native = 0;  // of its views, and of the picture as it came
   std::vector<SentView> views;     // none: it went as it came
+  std::string digest;              // SHA-256 of its bytes; "" where they are not ours to read
 };
 
 // One message.
