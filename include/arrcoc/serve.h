@@ -184,7 +184,7 @@ Family family_named(const std::string& name);  // Error{not_found}
 // The same family as llama.cpp (llama-server, Ollama) counts it.
 Family on_llama_cpp(Family family);
 // With the numbers of a preprocessor_config.json or processor_config.json, then exact; an unknown
-// family becomes the one that the file names. Error{bad_json} naming the field.
+// family becomes the one that the file names, or stays estimated. Error{bad_json} naming the field.
 Family with_processor(Family family, const std::string& json_text);
 // Tokens of a picture of that many pixels.
 int64_t picture_tokens(const Family& family, int width, int height,

@@ -65,7 +65,13 @@ Upstream::Upstream(const Options& given, Metrics& counters)
 Family Upstream::family(const std::string& model) const {
   Family out = options.upstream_family == "auto" ? discovery_->family(model)
                                                  : family_named(options.upstream_family);
-  if (!processor_.empty()) out = with_processor(std::move(out), processor_);
+  if (!processor_.empty()) {
+    try {
+      out = with_processor(out, processor_);
+    } catch (const Error&) {  // it is of another model than this one
+      out.estimated = true;
+    }
+  }
   if (options.upstream_image_min_tokens > 0)
     out.limits.min_tokens = options.upstream_image_min_tokens;
   if (options.upstream_image_max_tokens > 0)

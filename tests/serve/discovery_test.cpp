@@ -143,8 +143,8 @@ TEST(Discovery, OptionsWinOverWhatIsTold) {
   options.upstream_processor = folder / "preprocessor_config.json";
   std::ofstream(options.upstream_processor)
       << R"({"patch_size":16,"merge_size":2,"size":{"shortest_edge":4096,"longest_edge":1048576}})";
-  options.upstream_image_min_tokens = 0;
   EXPECT_EQ(picture_tokens(told(options, "house"), 64, 64), 4);
+  EXPECT_EQ(told(options, "gpt-4o").name, "gpt-4o") << "another model has no use for it";
   EXPECT_EQ(picture_tokens(told(options, "house"), 8000, 6000), 36 * 27);
   check(options);
   options.upstream_image_min_tokens = 256;

@@ -10,6 +10,7 @@ namespace arrcoc::serving {
 namespace {
 
 constexpr const char* kWhat = "the processor configuration";
+constexpr int kMostTiles = 64;  // every grid of so many is tried for every size
 
 // Fields of the image processor and, around it, of the processor: the first that has a name wins.
 class Fields {
@@ -146,7 +147,7 @@ void read_patches(const Fields& fields, CountingRule& rule) {
     fields.put(rule.merge, "spatial_merge_size");
     fields.put(rule.longest_edge, "size", {"longest_edge", "height"});
   }
-  if (rule.patch * rule.merge > 4096) wrong_json(kWhat, "patch_size", "smaller");
+  if (int64_t{rule.patch} * rule.merge > 4096) wrong_json(kWhat, "patch_size", "smaller");
 }
 
 // LLaVA-1.5 and Gemma 3: one size for all.
@@ -191,12 +192,12 @@ void read_tiles(const Fields& fields, CountingRule& rule) {
   }
   fields.put(rule.min_tiles, "min_patches");
   fields.put(rule.max_tiles, "max_patches");
-  if (rule.max_tiles > 256) wrong_json(kWhat, "max_patches", "at most 256");
+  if (rule.max_tiles > kMostTiles) wrong_json(kWhat, "max_patches", "at most 64");
   if (rule.kind == "tiles" || rule.kind == "covering-tiles") {
     fields.put(rule.tile, "size", {"height", "shortest_edge"});
     fields.put(rule.tile_tokens, "image_seq_length");
     fields.put(rule.max_tiles, "max_dynamic_patch");
-    if (rule.max_tiles > 256) wrong_json(kWhat, "max_dynamic_patch", "at most 256");
+    if (rule.max_tiles > kMostTiles) wrong_json(kWhat, "max_dynamic_patch", "at most 64");
     // InternVL's processor crops whatever its file says.
     if (rule.kind == "covering-tiles" && !fields.flag("crop_to_patches", true)) rule.max_tiles = 1;
   } else {
@@ -229,7 +230,8 @@ Family with_processor(Family family, const std::string& json_text) {
     throw Error(ErrorCode::bad_json, std::string(kWhat) + ": '" + family.name + "' takes none");
   }
   // The words around crops are the tokenizer's; llama.cpp's tiles are its own.
-  family.estimated = rule.kind == "pan-and-scan" || (family.llama_cpp && family.estimated);
+  family.estimated = rule.kind == "pan-and-scan" || family.name == "unknown" ||
+                     (family.llama_cpp && family.estimated);
   return family;
 }
 
