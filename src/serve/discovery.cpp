@@ -52,7 +52,7 @@ Discovery::Heard Discovery::get(const std::string& path, const json& body) const
   client->set_read_timeout(kTimeout);
   client->set_write_timeout(kTimeout);
   const auto until = Clock::now() + kTimeout;
-  HttpExchange exchange(std::move(client), std::move(request));
+  HttpExchange exchange(threads_, std::move(client), std::move(request));
   Heard out;
   if (exchange.wait_head(until) != HttpExchange::Head::there) return out;
   out.reached = true;

@@ -11,6 +11,7 @@
 #include "arrcoc/serve.h"
 #include "base/json.h"
 #include "serve/http.h"
+#include "serve/spare_threads.h"
 
 namespace arrcoc::serving {
 
@@ -51,6 +52,7 @@ class Discovery {
   Told told_;
   Clock::time_point until_;
   std::map<std::string, std::string> architectures_;
+  mutable SpareThreads threads_;
 };
 
 }  // namespace arrcoc::serving

@@ -4,68 +4,82 @@ namespace arrcoc::serving {
 
 namespace {
 constexpr size_t kBuffered = size_t{1} << 20;  // then the upstream has to wait for the client
+constexpr size_t kBrief = size_t{64} << 10;
+
+bool brief(const httplib::Response& response) {
+  const std::string length = response.get_header_value("Content-Length");
+  return !length.empty() && length.size() < 6 &&
+         length.find_first_not_of("0123456789") == std::string::npos && std::stoul(length) <= kBrief;
+}
 }
 
-HttpExchange::HttpExchange(std::unique_ptr<httplib::Client> client, httplib::Request request)
-    : client_(std::move(client)) {
-  thread_ =
-      std::thread([this, request = std::move(request)]() mutable { run(std::move(request)); });
+HttpExchange::HttpExchange(SpareThreads& threads, std::unique_ptr<httplib::Client> client,
+                           httplib::Request request) {
+  state_->client = std::move(client);
+  threads.run([state = state_, request = std::move(request)]() mutable {
+    run(*state, std::move(request));
+  });
 }
 
 HttpExchange::~HttpExchange() {
   {
-    const std::scoped_lock lock(mutex_);
-    cancelled_ = true;
+    const std::scoped_lock lock(state_->mutex);
+    if (state_->ended) return;
+    state_->cancelled = true;
   }
-  changed_.notify_all();
-  client_->stop();
-  thread_.join();
+  state_->changed.notify_all();
+  state_->client->stop();
+  std::unique_lock lock(state_->mutex);
+  state_->changed.wait(lock, [&] { return state_->ended; });
 }
 
-void HttpExchange::run(httplib::Request request) {
-  request.response_handler = [this](const httplib::Response& response) {
-    const std::scoped_lock lock(mutex_);
-    status_ = response.status;
-    headers_.headers = response.headers;
-    head_ = true;
-    changed_.notify_all();
-    return !cancelled_;
+void HttpExchange::run(State& s, httplib::Request request) {
+  request.response_handler = [&s](const httplib::Response& response) {
+    const std::scoped_lock lock(s.mutex);
+    s.status = response.status;
+    s.headers.headers = response.headers;
+    s.head = true;
+    s.brief = brief(response);
+    if (!s.brief) s.changed.notify_all();
+    return !s.cancelled;
   };
-  request.content_receiver = [this](const char* data, size_t size, uint64_t, uint64_t) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return cancelled_ || buffer_.size() < kBuffered; });
-    buffer_.append(data, size);
-    changed_.notify_all();
-    return !cancelled_;
+  request.content_receiver = [&s](const char* data, size_t size, uint64_t, uint64_t) {
+    std::unique_lock lock(s.mutex);
+    s.changed.wait(lock, [&] { return s.cancelled || s.buffer.size() < kBuffered; });
+    s.buffer.append(data, size);
+    if (!s.brief) s.changed.notify_all();
+    return !s.cancelled;
   };
   const auto start = Clock::now();
-  const httplib::Result result = client_->send(request);
-  const std::scoped_lock lock(mutex_);
-  ok_ = static_cast<bool>(result);
-  error_ = result.error();
-  seconds_ = seconds_since(start);
-  ended_ = true;
-  changed_.notify_all();
+  const httplib::Result result = s.client->send(request);
+  const std::scoped_lock lock(s.mutex);
+  s.ok = static_cast<bool>(result);
+  s.error = result.error();
+  s.seconds = seconds_since(start);
+  s.ended = true;
+  s.changed.notify_all();
 }
 
 HttpExchange::Head HttpExchange::wait_head(Clock::time_point until) {
-  std::unique_lock lock(mutex_);
-  changed_.wait_until(lock, until, [&] { return head_ || ended_; });
-  if (head_) return Head::there;
-  return ended_ ? Head::failed : Head::waiting;
+  State& s = *state_;
+  std::unique_lock lock(s.mutex);
+  s.changed.wait_until(lock, until, [&] { return (s.head && !s.brief) || s.ended; });
+  if (s.head && (!s.brief || s.ended)) return Head::there;
+  return s.ended ? Head::failed : Head::waiting;
 }
 
 HttpExchange::Body HttpExchange::take(Clock::time_point until, std::string& out) {
-  std::unique_lock lock(mutex_);
-  changed_.wait_until(lock, until, [&] { return !buffer_.empty() || ended_; });
-  if (!buffer_.empty()) {
-    out.append(buffer_);
-    buffer_.clear();
-    changed_.notify_all();
+  State& s = *state_;
+  std::unique_lock lock(s.mutex);
+  s.changed.wait_until(lock, until, [&] { return !s.buffer.empty() || s.ended; });
+  if (!s.buffer.empty()) {
+    out.append(s.buffer);
+    s.buffer.clear();
+    s.changed.notify_all();
     return Body::more;
   }
-  if (!ended_) return Body::waiting;
-  return ok_ ? Body::ended : Body::broken;
+  if (!s.ended) return Body::waiting;
+  return s.ok ? Body::ended : Body::broken;
 }
 
 }  // namespace arrcoc::serving

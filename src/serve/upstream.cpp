@@ -152,7 +152,7 @@ std::unique_ptr<HttpExchange> Upstream::try_once(const Outgoing& request,
   out.headers = request.headers;
   out.set_header("Accept-Encoding", "identity");
   out.body = request.body;
-  auto exchange = std::make_unique<HttpExchange>(client(), std::move(out));
+  auto exchange = std::make_unique<HttpExchange>(threads_, client(), std::move(out));
   while (exchange->wait_head(Clock::now() + kSlice) == HttpExchange::Head::waiting)
     if (patience) patience();
   return exchange;

@@ -67,6 +67,7 @@ struct Upstream {
                                          const std::function<void()>& patience) const;
   mutable std::mutex mutex_;
   mutable std::map<std::string, double> ratios_;
+  mutable SpareThreads threads_;  // last: its jobs use none of the above, but end first
 };
 
 // Headers that concern one connection only, lower case.

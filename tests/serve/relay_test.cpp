@@ -6,6 +6,7 @@
 
 #include "recording.h"
 #include "serve/relay/dialect.h"
+#include "serve/spare_threads.h"
 
 namespace arrcoc::serving::test {
 namespace {
@@ -23,6 +24,31 @@ httplib::Result send(const Running& proxy, const std::string& path, const std::s
 }
 
 std::string big_base64() { return to_base64(bytes_of(source("examples/pictures/receipt.jpg"))); }
+
+TEST(SpareThreadsTest, EveryJobStartsAtOnceAndThreadsAreUsedAgain) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  int inside = 0;
+  {
+    SpareThreads threads;
+    for (int round = 0; round < 3; ++round) {
+      inside = 0;
+      std::atomic<int> done{0};
+      for (int i = 0; i < 8; ++i)
+        threads.run([&] {
+          {
+            std::unique_lock lock(mutex);
+            ++inside;
+            changed.notify_all();
+            changed.wait(lock, [&] { return inside >= 8; });  // all eight run side by side
+          }
+          ++done;
+        });
+      while (done < 8) std::this_thread::yield();
+      EXPECT_LE(threads.count(), 16U);
+    }
+  }
+}
 
 // ---- The text of a request
 
@@ -413,7 +439,9 @@ TEST(Relay, StandardKnobsSetTheBudget) {
   body["messages"][0]["content"][0]["image_url"]["detail"] = "low";
   EXPECT_EQ(budget(body), 64);
   body["mm_processor_kwargs"] = {{"max_pixels", 28 * 28 * 150}};
-  EXPECT_EQ(budget(body), 150);
+  const int most = budget(body);
+  EXPECT_LE(most, 150);
+  EXPECT_GE(most, 120) << "what the picture itself would cost then";
   const json sent = json::parse(upstream.last().body);
   EXPECT_EQ(sent["mm_processor_kwargs"]["max_pixels"], 28 * 28 * 150);
   EXPECT_GT(picture_sizes(sent).size(), 1U) << "closer views instead of a blurred whole";

@@ -108,9 +108,15 @@ void Service::pass(Outgoing request, Response& response) {
       response.set_header("Content-Type", exchange->header("Content-Type"));
     return;
   }
-  const auto pump = [this, exchange](httplib::DataSink& sink) {
-    std::string piece;
-    const auto state = exchange->take(Clock::now() + kSlice, piece);
+  std::string brief;  // all of it may be there already
+  if (exchange->take(Clock::now(), brief) == HttpExchange::Body::more && known &&
+      brief.size() == std::stoull(length))
+    return response.set_content(brief, type_of(*exchange));
+  auto pump = [this, exchange, first = std::move(brief)](httplib::DataSink& sink) mutable {
+    std::string piece = std::move(first);
+    first.clear();
+    const auto state = piece.empty() ? exchange->take(Clock::now() + kSlice, piece)
+                                     : HttpExchange::Body::more;
     if (state == HttpExchange::Body::waiting) return sink.is_writable() && !aborting_;
     if (state == HttpExchange::Body::more) return sink.write(piece.data(), piece.size());
     if (state == HttpExchange::Body::ended) sink.done();
@@ -119,11 +125,11 @@ void Service::pass(Outgoing request, Response& response) {
   if (known) {
     response.set_content_provider(
         std::stoull(length), type_of(*exchange),
-        [pump](size_t, size_t, httplib::DataSink& sink) { return pump(sink); });
+        [pump](size_t, size_t, httplib::DataSink& sink) mutable { return pump(sink); });
   } else {
     response.set_header("X-Accel-Buffering", "no");
     response.set_chunked_content_provider(
-        type_of(*exchange), [pump](size_t, httplib::DataSink& sink) { return pump(sink); });
+        type_of(*exchange), [pump](size_t, httplib::DataSink& sink) mutable { return pump(sink); });
   }
 }
 
