@@ -104,12 +104,13 @@ const pick = (list) => list[Math.floor(Math.random() * list.length)];
 async function talk(lane) {
   const name = 'talk-' + number++;
   const messages = [];
+  const budget = pick([70, 150, 300]);
   const turns = 3 + Math.floor(Math.random() * 5);
   for (let turn = 0; turn < turns && Date.now() < end; ++turn) {
     messages.push(lane.kind.message(pick(questions), turn === 0 || Math.random() < 0.3 ? pick(pictures) : null));
     const reply = await fetch(lane.proxy.url + lane.kind.path, {method: 'POST', headers: {'Content-Type': 'application/json'},
       body: JSON.stringify({model: lane.kind.model, stream: false, max_tokens: 9, metadata: {name}, messages,
-        arrcoc: {budget: pick([70, 150, 300])}})});
+        arrcoc: {budget}})});
     if (reply.status !== 200) {
       fail(`${lane.name}: status ${reply.status} ${(await reply.text()).slice(0, 200)}`);
       break;

@@ -51,10 +51,23 @@ void HttpExchange::run(State& s, httplib::Request request) {
     return !s.cancelled;
   };
   const auto start = Clock::now();
-  const httplib::Result result = s.client->send(request);
+  bool ok = false;
+  httplib::Error error = httplib::Error::Unknown;
+  try {
+    const bool wanted = [&s] {
+      const std::scoped_lock lock(s.mutex);
+      return !s.cancelled;
+    }();
+    if (wanted) {
+      const httplib::Result result = s.client->send(request);
+      ok = static_cast<bool>(result);
+      error = result.error();
+    }
+  } catch (...) {  // a thread has nobody to tell
+  }
   const std::scoped_lock lock(s.mutex);
-  s.ok = static_cast<bool>(result);
-  s.error = result.error();
+  s.ok = ok;
+  s.error = error;
   s.seconds = seconds_since(start);
   s.ended = true;
   s.changed.notify_all();

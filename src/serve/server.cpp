@@ -1,4 +1,5 @@
 // Routes, keys, headers, start and stop.
+#include <algorithm>
 #include <atomic>
 #include <future>
 #include <thread>
@@ -63,6 +64,21 @@ class HiddenType {
   httplib::Request& request_;
   std::string type_;
 };
+
+// A target that another server may get: a path of its own, without ways out of it.
+void require_plain(const std::string& target) {
+  std::string path = target.substr(0, target.find('?'));
+  for (size_t at; (at = path.find('%')) != std::string::npos && path.size() > at + 2;) {
+    const std::string code = path.substr(at + 1, 2);
+    path.replace(at, 3, code == "2e" || code == "2E" ? "." : code == "2f" || code == "2F" ? "/" : "x");
+  }
+  const bool plain = std::all_of(target.begin(), target.end(), [](char c) {
+    return static_cast<unsigned char>(c) > 0x20 && c != 0x7f;
+  });
+  const bool climbs = (path + "/").find("/../") != std::string::npos;
+  if (!plain || climbs || target.empty() || target[0] != '/')
+    throw ApiError(400, "invalid_request", "the request's path cannot be sent on");
+}
 
 const Route& upstream_route() {
   static const Route route{"", "", true, true};
@@ -172,6 +188,11 @@ httplib::Server::HandlerResponse Server::State::guard(const httplib::Request& re
     }
     if (service->relays() && (found == nullptr || found->upstream)) {
       found = &upstream_route();
+      require_plain(request.target);
+      // What comes back is passed on as it is: neither compressed nor cut by httplib.
+      auto& own = const_cast<httplib::Request&>(request);
+      own.headers.erase("Accept-Encoding");
+      own.ranges.clear();
     } else if (found == nullptr && !methods.empty()) {
       response.set_header("Allow", methods);
       throw ApiError(405, "method_not_allowed", "use " + methods + " here");
@@ -186,7 +207,8 @@ httplib::Server::HandlerResponse Server::State::guard(const httplib::Request& re
     return httplib::Server::HandlerResponse::Handled;
   }
   // A GET with a body is nothing that a client does.
-  const bool bodiless = request.method == "GET" || request.method == "HEAD";
+  const std::string& m = request.method;
+  const bool bodiless = m != "POST" && m != "PUT" && m != "PATCH" && m != "DELETE";
   connection().close_after = bodiless && (request.has_header("Content-Length") ||
                                                           request.has_header("Transfer-Encoding"));
   return httplib::Server::HandlerResponse::Unhandled;

@@ -102,12 +102,15 @@ class Service {
   // relay/: what goes to the upstream and comes from there.
   struct Looked;
   struct Relayed;
-  void refuse_files(const std::string& body, const json* given, bool ours) const;
+  void refuse_files(const std::string& body, const json* given,
+                    const std::vector<PicturePart>& except) const;
   void pass(Outgoing request, Response& response);
   std::shared_ptr<Relayed> begin_relay(const Request& from, const Dialect& dialect,
                                        Outgoing request, json given);
   std::string relay_budget(const Request& from, const Relayed& relayed) const;
   void recall(Relayed& relayed);
+  static std::string memory_key(const Relayed& relayed);
+  static bool counts(const Relayed& relayed);  // only what it would cost is asked for
   void leave_out(Relayed& relayed);
   void prepare(Relayed& relayed);
   SeenRef see_part(Relayed& relayed, size_t number, const AskOptions& options);

@@ -2,16 +2,20 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "serve/relay/dialects.h"
 
 namespace arrcoc::serving {
 
-size_t Conversation::newest() const {
-  size_t end = messages.size();
-  while (end > 0 && messages[end - 1].role == ChatRole::assistant) --end;  // words put into its mouth
-  while (end > 0 && messages[end - 1].role != ChatRole::assistant) --end;
-  return end;
+void Conversation::settle() {
+  newest = messages.size();
+  while (newest > 0 && messages[newest - 1].role == ChatRole::assistant)
+    --newest;  // words put into its mouth
+  while (newest > 0 && messages[newest - 1].role != ChatRole::assistant) --newest;
+  for (size_t i = 1; i < pictures.size(); ++i)
+    if (pictures[i].message == pictures[i - 1].message)
+      pictures[i].within = pictures[i - 1].within + 1;
 }
 
 const std::string& Conversation::question() const {
@@ -62,20 +66,60 @@ bool only_counts(const std::string& path) {
 
 bool may_hold_pictures(std::string_view body) {
   // \u00XX spells ASCII letters in another way; "arrcoc" is taken out of requests.
-  for (const char* mark : {"image", "arrcoc", "file:", "\\u00", "FILE:", "File:"})
+  for (const char* mark : {"image", "arrcoc", "\\u00"})
     if (body.find(mark) != std::string_view::npos) return true;
-  return false;
+  return spells_file(body);
 }
 
 namespace {
 
-bool names_file(const std::string& value) {
-  const size_t at = value.find_first_not_of(" \t\r\n");
-  if (at == std::string::npos || value.size() < at + 5) return false;
-  std::string scheme = value.substr(at, 5);
-  for (char& c : scheme) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
-  return scheme == "file:";
+char lower(char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); }
+
+// Escapes resolved, lower case, without blanks and control characters.
+std::string plain(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == '\\' && i + 1 < text.size()) {
+      c = text[++i];
+      if (c == 'u' && i + 4 < text.size()) {
+        const std::string code(text.substr(i + 1, 4));
+        c = static_cast<char>(std::strtoul(code.c_str(), nullptr, 16) & 0x7f);
+        i += 4;
+      } else if (c == 'n' || c == 'r' || c == 't' || c == 'b' || c == 'f') {
+        c = ' ';
+      }
+    }
+    if (static_cast<unsigned char>(c) > 0x20 && c != 0x7f) out += lower(c);
+  }
+  return out;
 }
+
+}  // namespace
+
+bool is_file_url(std::string_view value) {
+  std::string start;
+  for (size_t i = 0; i < value.size() && start.size() < 5; ++i)
+    if (static_cast<unsigned char>(value[i]) > 0x20 && value[i] != 0x7f) start += lower(value[i]);
+  return start == "file:";
+}
+
+bool spells_file(std::string_view text) {
+  constexpr size_t kWindow = 64;
+  for (size_t at = 0; (at = text.find(':', at)) != std::string_view::npos; ++at) {
+    const char before = at > 0 ? lower(text[at - 1]) : ' ';
+    const bool may = before == 'e' || before == '5' || static_cast<unsigned char>(before) <= 0x20 ||
+                     before == 'n' || before == 't' || before == 'r' || before == '9' ||
+                     before == 'a' || before == 'd';
+    if (!may) continue;
+    const size_t from = at > kWindow ? at - kWindow : 0;
+    if (plain(text.substr(from, at - from)).ends_with("file")) return true;
+  }
+  return text.find("\\u003a") != std::string_view::npos ||
+         text.find("\\u003A") != std::string_view::npos;
+}
+
+namespace {
 
 // Words may speak of files; only these places hold no words.
 bool fetched(const std::string& key) {
@@ -85,17 +129,22 @@ bool fetched(const std::string& key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-std::string file_url_under(const json& value, bool here) {
+using Except = std::vector<PicturePart>;
+
+std::string file_url_under(const json& value, bool here, const Except& except) {
   if (value.is_string()) {
     const auto& text = value.get_ref<const std::string&>();
-    return here && names_file(text) ? text : "";
+    const bool ours = std::any_of(except.begin(), except.end(), [&](const PicturePart& picture) {
+      return picture.data.data() == text.data();
+    });
+    return here && !ours && is_file_url(text) ? text : "";
   }
   if (value.is_array())
     for (const json& one : value)
-      if (std::string found = file_url_under(one, here); !found.empty()) return found;
+      if (std::string found = file_url_under(one, here, except); !found.empty()) return found;
   if (value.is_object())
     for (const auto& [key, one] : value.items())
-      if (std::string found = file_url_under(one, fetched(key)); !found.empty()) return found;
+      if (std::string found = file_url_under(one, fetched(key), except); !found.empty()) return found;
   return "";
 }
 
@@ -122,7 +171,9 @@ void write_canonical(const json& value, std::string& out) {
 
 }  // namespace
 
-std::string file_url_in(const json& request) { return file_url_under(request, false); }
+std::string file_url_in(const json& request, const Except& except) {
+  return file_url_under(request, false, except);
+}
 
 std::string canonical(const json& message) {
   std::string out;

@@ -16,6 +16,7 @@ namespace arrcoc::serving {
 // One picture of a request. Views point into the parsed request.
 struct PicturePart {
   size_t message = 0;
+  size_t within = 0;            // which of that message's pictures
   json::json_pointer place;     // of the list element that holds it
   const json* part = nullptr;   // that element
   std::string_view data;        // a URL, or base64 alone
@@ -39,7 +40,8 @@ struct Conversation {
   bool stream = false, include_usage = false;
 
   // The first message after the last one of the assistant that somebody answered.
-  size_t newest() const;
+  size_t newest = 0;
+  void settle();  // sets `newest`, and `within` of pictures
   // Words of the newest message of the user; "" when there are none.
   const std::string& question() const;
   int64_t text_tokens() const;  // about
@@ -82,11 +84,16 @@ const Dialect* dialect_at(const std::string& path);
 // Requests there ask what others would cost.
 bool only_counts(const std::string& path);
 
-// False when no picture can be in it, and no file:// URL: such a body need not be read.
+// False when no picture can be in it, and no file: URL: such a body need not be read.
 bool may_hold_pictures(std::string_view body);
 
-// The first file: URL in a place where servers fetch from; "" when there is none.
-std::string file_url_in(const json& request);
+// A file: URL, however it is spelled: servers ignore case, blanks and control characters.
+bool is_file_url(std::string_view value);
+// The text has one somewhere, JSON's escapes resolved.
+bool spells_file(std::string_view text);
+// The first file: URL in a place where servers fetch from; "" when there is none. except: values
+// that are not sent on.
+std::string file_url_in(const json& request, const std::vector<PicturePart>& except = {});
 
 // A message as digests see it: without what clients move from turn to turn (cache_control).
 std::string canonical(const json& message);

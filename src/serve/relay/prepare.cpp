@@ -17,6 +17,7 @@ namespace {
 constexpr const char* kUsualQuestion = "What is in the picture?";
 constexpr int kOldTokens = 64;        // of a picture of an earlier turn that nobody remembers
 constexpr size_t kMostAgain = 4;      // pictures of earlier turns that a new question looks at again
+constexpr size_t kAlias = 512;        // bytes of a second name in the memory
 constexpr const char* kLeftOut = "[An earlier picture is left out here.]";
 
 bool number(const std::string& budget) {
@@ -42,7 +43,7 @@ bool same(const PicturePart& a, const PicturePart& b) {
          a.limits.max_pixels == b.limits.max_pixels;
 }
 
-bool is_file(const PicturePart& picture) { return picture.data.rfind("file:", 0) == 0; }
+bool is_file(const PicturePart& picture) { return is_file_url(picture.data); }
 
 // Tells nothing that these views do not show already.
 bool shown(const std::vector<SentView>& views, const SentView& view) {
@@ -56,9 +57,8 @@ bool shown(const std::vector<SentView>& views, const SentView& view) {
 // ---- What was sent
 
 SentPicture& Service::Relayed::sent_picture(size_t number) {
-  size_t first = number;
-  while (first > 0 && talk.pictures[first - 1].message == talk.pictures[number].message) --first;
-  return messages[talk.pictures[number].message]->pictures[number - first];
+  const PicturePart& part = talk.pictures[number];
+  return messages[part.message]->pictures[part.within];
 }
 
 const SentPicture& Service::Relayed::sent_picture(size_t number) const {
@@ -94,18 +94,27 @@ bool Service::Relayed::all_read() const {
 
 // ---- Earlier turns
 
-// Every message of an earlier turn that was sent before is sent as it was.
+// Every message of an earlier turn that was sent before is sent as it was. Where conversations
+// begin alike, the one that asked for as much is meant.
 void Service::recall(Relayed& r) {
   const Conversation& talk = r.talk;
-  std::string chain = sha256(talk.model + "\n" + r.request.target);
+  std::string path = r.request.target.substr(0, r.request.target.find('?'));
+  if (only_counts(path)) path.erase(path.rfind('/'));
+  std::string chain = sha256(talk.model + "\n" + path);
   std::vector<size_t> pictures(talk.messages.size());
   for (const PicturePart& picture : talk.pictures) ++pictures[picture.message];
+  bool lost = false;  // what follows a message that is not known any more is not known either
   for (size_t i = 0; i < talk.messages.size(); ++i) {
     const RelayMessage& message = talk.messages[i];
     chain = sha256(chain + (message.message ? canonical(*message.message) : message.text));
     r.digests.push_back(chain);
-    ViewMemory::Ref known = i < talk.newest() ? memory_.find(chain) : nullptr;
+    ViewMemory::Ref known;
+    if (i < talk.newest && !lost) {
+      known = memory_.find(chain + memory_key(r));
+      if (!known) known = memory_.find(chain);
+    }
     if (known && known->pictures.size() != pictures[i]) known = nullptr;
+    lost = lost || (!known && pictures[i] > 0);
     r.remembered.push_back(known != nullptr);
     auto sent = known ? std::make_shared<SentMessage>(*known) : nullptr;
     if (!known && pictures[i] > 0) {
@@ -114,7 +123,17 @@ void Service::recall(Relayed& r) {
     }
     r.messages.push_back(std::move(sent));
   }
+  // The beginning of a conversation is the last to be forgotten.
+  for (size_t i = talk.newest; i-- > 0;)
+    if (r.remembered[i]) {
+      memory_.find(r.digests[i]);
+      memory_.find(r.digests[i] + memory_key(r));
+    }
   leave_out(r);
+}
+
+std::string Service::memory_key(const Relayed& r) {
+  return "/" + r.budget + "/" + r.extension.policy;
 }
 
 // Over the cap for old pictures the oldest go first.
@@ -124,7 +143,7 @@ void Service::leave_out(Relayed& r) {
   if (options_.upstream_old_pictures == 0) return;
   const auto old = static_cast<size_t>(
       std::count_if(talk.pictures.begin(), talk.pictures.end(),
-                    [&](const PicturePart& p) { return p.message < talk.newest(); }));
+                    [&](const PicturePart& p) { return p.message < talk.newest; }));
   const auto most = static_cast<size_t>(options_.upstream_old_pictures);
   if (old <= most) return;
   std::fill_n(r.left_out.begin(), old - most, true);
@@ -225,11 +244,15 @@ void Service::look_at_new(Relayed& r, int crops) {
   for (size_t i = 0; i < r.talk.pictures.size(); ++i) {
     const size_t message = r.talk.pictures[i].message;
     if (r.remembered[message] || r.left_out[i]) continue;
-    (message >= r.talk.newest() ? fresh : old).push_back(i);
+    (message >= r.talk.newest ? fresh : old).push_back(i);
   }
   const size_t most = static_cast<size_t>(options_.max_pictures);
   for (std::vector<size_t>* list : {&fresh, &old})
     if (list->size() > most) {
+      if (std::any_of(list->begin(), list->end(),
+                      [&](size_t i) { return is_file(r.talk.pictures[i]); }))
+        throw ApiError(400, "too_many_pictures",
+                       "at most " + std::to_string(most) + " pictures where some are files");
       r.notes.push_back(std::to_string(list->size() - most) +
                         " pictures were sent as they came: more than max_pictures");
       list->erase(list->begin(), list->end() - static_cast<std::ptrdiff_t>(most));
@@ -250,7 +273,7 @@ void Service::look_at_new(Relayed& r, int crops) {
 // A new question about pictures of an earlier turn.
 void Service::look_again(Relayed& r) {
   const Conversation& talk = r.talk;
-  const size_t newest = talk.newest();
+  const size_t newest = talk.newest;
   if (newest >= talk.messages.size() || talk.pictures.empty()) return;
   const RelayMessage& last = talk.messages.back();
   if (last.role != ChatRole::user || last.text.empty()) return;
@@ -352,7 +375,10 @@ std::string Service::rewritten(const Relayed& r) const {
 
 void Service::remember(const Relayed& r) {
   for (size_t m = 0; m < r.messages.size(); ++m)
-    if (r.messages[m] && !r.remembered[m]) memory_.keep(r.digests[m], r.messages[m]);
+    if (r.messages[m] && !r.remembered[m]) {
+      memory_.keep(r.digests[m], r.messages[m]);
+      memory_.keep(r.digests[m] + memory_key(r), r.messages[m], kAlias);
+    }
 }
 
 }  // namespace arrcoc::serving

@@ -14,6 +14,7 @@ namespace arrcoc::serving {
 namespace {
 
 constexpr int kDeepestRequest = 200;  // tools bring schemas with them
+constexpr size_t kMostParts = 4096;
 
 // Statuses that say "not like this": one picture may still be welcome.
 bool refuses_pictures(int status) {
@@ -55,28 +56,35 @@ std::optional<json> parsed(const std::string& body) {
 
 }  // namespace
 
-// file:// URLs are the server's own files: they never go on.
-void Service::refuse_files(const std::string& body, const json* given, bool ours) const {
-  if (!may_hold_pictures(body)) return;
+// file: URLs are the server's own files: they never go on. except: pictures that are read here.
+void Service::refuse_files(const std::string& body, const json* given,
+                           const std::vector<PicturePart>& except) const {
+  const size_t first = body.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  const bool wide = body.substr(0, 4).find('\0') != std::string::npos || body.rfind("\xff\xfe", 0) == 0 ||
+                    body.rfind("\xfe\xff", 0) == 0;  // UTF-16 and UTF-32
+  if (wide) throw ApiError(400, "invalid_request", "a request must be UTF-8");
+  const bool text = first != std::string::npos && (body[first] == '{' || body[first] == '[');
+  if (!text || !may_hold_pictures(body)) return;
   const std::optional<json> read = given ? std::nullopt : parsed(body);
   if (!given && read) given = &*read;
-  const std::string file = given ? file_url_in(*given) : "";
-  const bool hidden = !given && body.find("file:") != std::string::npos;
-  if (hidden) throw ApiError(400, "invalid_request", "the request is no JSON and names a file");
-  if (!file.empty() && !ours)
-    throw ApiError(400, "invalid_request", "file: URLs are not sent on: '" + file.substr(0, 80) + "'");
+  if (!given && spells_file(body))
+    throw ApiError(400, "invalid_request", "the request is no JSON and names a file");
+  const std::string file = given ? file_url_in(*given, except) : "";
+  if (!file.empty())
+    throw ApiError(400, "invalid_request",
+                   "file: URLs are not sent on: '" + file.substr(0, 80) + "'");
 }
 
 void Service::relay(const Request& from, std::string body, Response& response) {
   Outgoing request{from.method, from.target, upstream_->headers(from), std::move(body), true};
   const Dialect* dialect = from.method == "POST" ? dialect_at(from.path) : nullptr;
   if (!dialect || escaped(from) || !may_hold_pictures(request.body)) {
-    refuse_files(request.body, nullptr, false);
+    refuse_files(request.body, nullptr, {});
     return pass(std::move(request), response);
   }
   std::optional<json> given = parsed(request.body);
   if (!given || !given->is_object()) {
-    refuse_files(request.body, nullptr, false);
+    refuse_files(request.body, nullptr, {});
     return pass(std::move(request), response);
   }
   auto r = begin_relay(from, *dialect, std::move(request), std::move(*given));
@@ -99,7 +107,8 @@ void Service::pass(Outgoing request, Response& response) {
       std::shared_ptr<HttpExchange>(upstream_->send(request, [this] { require_patience(); }));
   pass_head(*exchange, response);
   const std::string length = exchange->header("Content-Length");
-  const bool known = !length.empty() && length.size() < 12 &&
+  const bool known = exchange->header("Transfer-Encoding").empty() && !length.empty() &&
+                     length.size() < 12 &&
                      length.find_first_not_of("0123456789") == std::string::npos;
   const bool empty = request.method == "HEAD" || response.status == 204 ||
                      response.status == 304 || (known && std::stoull(length) == 0);
@@ -112,24 +121,33 @@ void Service::pass(Outgoing request, Response& response) {
   if (exchange->take(Clock::now(), brief) == HttpExchange::Body::more && known &&
       brief.size() == std::stoull(length))
     return response.set_content(brief, type_of(*exchange));
-  auto pump = [this, exchange, first = std::move(brief)](httplib::DataSink& sink) mutable {
-    std::string piece = std::move(first);
-    first.clear();
-    const auto state = piece.empty() ? exchange->take(Clock::now() + kSlice, piece)
-                                     : HttpExchange::Body::more;
-    if (state == HttpExchange::Body::waiting) return sink.is_writable() && !aborting_;
-    if (state == HttpExchange::Body::more) return sink.write(piece.data(), piece.size());
-    if (state == HttpExchange::Body::ended) sink.done();
-    return state == HttpExchange::Body::ended;
+  // left: bytes that the client waits for; none: until the end. Everything is passed on within one
+  // call: httplib breaks off between calls when it is told to stop.
+  const auto pump = [this, exchange, brief](httplib::DataSink& sink, std::optional<size_t> left) {
+    for (std::string piece = brief;; piece.clear()) {
+      const auto state = piece.empty() ? exchange->take(Clock::now() + kSlice, piece)
+                                       : HttpExchange::Body::more;
+      if (state == HttpExchange::Body::broken) return false;
+      if (state == HttpExchange::Body::ended) {
+        if (left) return false;  // less than was promised
+        sink.done();
+        return true;
+      }
+      if (state == HttpExchange::Body::waiting && (aborting_ || !sink.is_writable())) return false;
+      if (left && piece.size() > *left) piece.resize(*left);
+      if (!piece.empty() && !sink.write(piece.data(), piece.size())) return false;
+      if (left && (*left -= piece.size()) == 0) return true;
+    }
   };
   if (known) {
     response.set_content_provider(
         std::stoull(length), type_of(*exchange),
-        [pump](size_t, size_t, httplib::DataSink& sink) mutable { return pump(sink); });
+        [pump](size_t, size_t left, httplib::DataSink& sink) { return pump(sink, left); });
   } else {
     response.set_header("X-Accel-Buffering", "no");
     response.set_chunked_content_provider(
-        type_of(*exchange), [pump](size_t, httplib::DataSink& sink) mutable { return pump(sink); });
+        type_of(*exchange),
+        [pump](size_t, httplib::DataSink& sink) { return pump(sink, std::nullopt); });
   }
 }
 
@@ -140,10 +158,13 @@ std::shared_ptr<Service::Relayed> Service::begin_relay(const Request& from, cons
   r->request = std::move(request);
   r->given = std::move(given);
   r->talk = dialect.read(r->given);
-  // Those in places that we read ourselves are pictures of --file-root.
-  const bool ours = std::any_of(r->talk.pictures.begin(), r->talk.pictures.end(),
-                                [](const PicturePart& p) { return p.data.rfind("file:", 0) == 0; });
-  refuse_files(r->request.body, &r->given, ours && !options_.file_root.empty());
+  // Pictures of --file-root are read here.
+  refuse_files(r->request.body, &r->given,
+               options_.file_root.empty() ? std::vector<PicturePart>{} : r->talk.pictures);
+  if (r->talk.messages.size() > kMostParts || r->talk.pictures.size() > kMostParts)
+    throw ApiError(400, "too_large", "more than " + std::to_string(kMostParts) +
+                                         " messages or pictures: X-Arrcoc-Bypass: 1 passes them");
+  r->talk.settle();
   r->extension = fields::extension(r->given);
   if (!r->talk.pictures.empty()) r->budget = relay_budget(from, *r);
   r->asked.id = random_id("chatcmpl-");
@@ -163,7 +184,7 @@ std::string Service::relay_budget(const Request& from, const Relayed& r) const {
   knobs.header = from.get_header_value(kBudgetHeader);
   knobs.max_pixels = r.talk.limits.max_pixels;
   for (const PicturePart& picture : r.talk.pictures)
-    if (picture.message >= r.talk.newest())
+    if (picture.message >= r.talk.newest)
       knobs.pictures.push_back({picture.detail, picture.limits.max_pixels});
   return budget_of(knobs, upstream_->family(r.talk.model).token_pixels,
                    upstream_->budget(r.talk.model), options_.budget);
@@ -208,7 +229,7 @@ bool Service::several_views(const Relayed& r) const {
 void Service::forward(std::shared_ptr<Relayed> r, Response& response) {
   send(*r);
   const UpstreamReply& reply = *r->reply;
-  if (reply.status() == 200 && !only_counts(r->request.target)) remember(*r);
+  if (reply.status() == 200 && !counts(*r)) remember(*r);
   pass_head(reply.exchange(), response);
   response.set_header("X-Arrcoc-Image-Tokens",
                       std::to_string(r->tokens()) + "/" + std::to_string(r->native()));
@@ -226,7 +247,11 @@ void Service::forward(std::shared_ptr<Relayed> r, Response& response) {
   }
   provide(
       response, type_of(reply.exchange()),
-      [this, r](httplib::DataSink& sink) { return pass_events(*r, sink); },
+      [this, r](httplib::DataSink& sink) {
+        while (!r->over)
+          if (!pass_events(*r, sink)) return false;
+        return true;
+      },
       [r](const ApiError& problem) { return last_words(*r, problem); });
 }
 
@@ -248,16 +273,19 @@ void Service::conclude(Relayed& r) {
   const double off =
       reported ? static_cast<double>(*heard.picture_tokens) / static_cast<double>(reckoned) : 1;
   const Family family = upstream_->family(r.talk.model);
+  // What earlier turns sent was reckoned as it was known then.
+  const bool fresh = std::none_of(r.remembered.begin(), r.remembered.end(), [](bool b) { return b; });
   if (reported) {
     metrics_.observe("arrcoc_upstream_tokens_off", off);
-    if (family.estimated) upstream_->learn(r.talk.model, off * upstream_->learned(r.talk.model));
+    if (family.estimated && fresh) upstream_->learn(r.talk.model, off * upstream_->learned(r.talk.model));
   }
   out.text = heard.text;
   out.usage.kept = reported ? *heard.picture_tokens : reckoned;
   out.usage.native = r.native();
   out.usage.estimated = !reported && (family.estimated || !r.all_read());
-  savings_.add(r.talk.model, out.usage.native, out.usage.kept,
-               reported ? heard.picture_tokens : std::nullopt);
+  if (!counts(r))
+    savings_.add(r.talk.model, out.usage.native, out.usage.kept,
+                 reported ? heard.picture_tokens : std::nullopt);
   if (!heard.id.empty()) r.asked.id = heard.id;
   std::shared_ptr<Answer> answer;
   for (const Looked& looked : r.looks) {
@@ -285,7 +313,11 @@ void Service::conclude(Relayed& r) {
   }
   if (answer) answer->fallbacks.insert(answer->fallbacks.end(), r.notes.begin(), r.notes.end());
   out.answer = answer;
-  if (answer) account(r.asked, out);
+  if (answer && !counts(r)) account(r.asked, out);
+}
+
+bool Service::counts(const Relayed& r) {
+  return only_counts(r.request.target.substr(0, r.request.target.find('?')));
 }
 
 // What was cut: for every picture its size, its views, and the name under which /v1/pictures has it.
@@ -342,7 +374,10 @@ bool Service::pass_events(Relayed& r, httplib::DataSink& sink) {
   };
   std::vector<std::string> lines;
   const auto state = reply.next(lines);
-  if (state == HttpExchange::Body::waiting) return sink.is_writable() && !aborting_;
+  if (state == HttpExchange::Body::waiting) {
+    require_patience();
+    return sink.is_writable();
+  }
   std::string out;
   for (const std::string& line : lines) {
     std::optional<json> data = reply.hear_line(line);
@@ -368,6 +403,7 @@ bool Service::pass_events(Relayed& r, httplib::DataSink& sink) {
   } else {
     conclude(r);
   }
+  r.over = true;
   sink.done();
   return true;
 }

@@ -39,6 +39,7 @@ struct Service::Relayed {
   Clock::time_point sent = Clock::now();
   std::optional<Answered> answered;  // once the road has heard the reply
   bool ended_whole = true;           // what was passed on ends with a whole event
+  bool over = false;                 // all of it was passed on
 
   SentPicture& sent_picture(size_t number);
   const SentPicture& sent_picture(size_t number) const;

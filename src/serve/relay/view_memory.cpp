@@ -29,8 +29,8 @@ ViewMemory::Ref ViewMemory::find(const std::string& digest) {
   return found->second->message;
 }
 
-void ViewMemory::keep(const std::string& digest, Ref message) {
-  const size_t bytes = message->bytes();
+void ViewMemory::keep(const std::string& digest, Ref message, size_t bytes) {
+  if (bytes == 0) bytes = message->bytes();
   const std::scoped_lock lock(mutex_);
   if (const auto known = index_.find(digest); known != index_.end()) {
     bytes_ -= known->second->bytes;

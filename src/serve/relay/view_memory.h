@@ -42,7 +42,8 @@ class ViewMemory {
   using Ref = std::shared_ptr<const SentMessage>;
   explicit ViewMemory(size_t most_bytes) : most_(most_bytes) {}
   Ref find(const std::string& digest);  // null: not known (any more)
-  void keep(const std::string& digest, Ref message);
+  // bytes: what it counts for; all of it unless given.
+  void keep(const std::string& digest, Ref message, size_t bytes = 0);
   size_t bytes() const;
 
  private:
