@@ -18,6 +18,25 @@ std::string key_of(const Stream& stream) {
 
 }  // namespace
 
+Sample scene_sample(const Options& options, const SceneSource& source, uint64_t ticket, bool pinned,
+                    std::atomic<int64_t>& failed) {
+  Dice dice(options.seed, ticket);
+  for (int tries = 0; tries < kTries; ++tries) {
+    const bool small = dice.chance(options.small);
+    // Held-out seeds have their top bit set, training seeds never do; both lie below the suites'.
+    const uint64_t seed = (dice.next() >> 2) | (ticket >= kHeldOut ? 1ULL << 63 : 0);
+    static_assert(scenes::kSuiteSeedBase > (1ULL << 63 | ~0ULL >> 2));
+    try {
+      Sample sample = make_sample(source(seed, small), ticket, options.canvas, pinned);
+      if (!sample.asks.empty()) return sample;
+    } catch (const Error&) {
+      ++failed;  // one bad scene must not end a long run; the number is reported
+    }
+  }
+  throw Error(ErrorCode::bad_argument,
+              "32 scenes in a row failed or had no question that fits the canvas");
+}
+
 // Pages lie on the same canvas as scenes, photographs on one of half the size, which costs the
 // realizer a quarter.
 Streams::Streams(const Options& options, SceneSource source, const Parts& parts, at::Device device,
@@ -107,24 +126,6 @@ Sample Streams::real_picture(uint64_t ticket, bool photo) const {
   }
   throw Error(ErrorCode::bad_argument,
               "data: 32 real pictures in a row had no question that can be trained on");
-}
-
-Sample Streams::scene(uint64_t ticket) const {
-  Dice dice(options_.seed, ticket);
-  for (int tries = 0; tries < kTries; ++tries) {
-    const bool small = dice.chance(options_.small);
-    // Held-out seeds have their top bit set, training seeds never do; both lie below the suites'.
-    const uint64_t seed = (dice.next() >> 2) | (ticket >= kHeldOut ? 1ULL << 63 : 0);
-    static_assert(scenes::kSuiteSeedBase > (1ULL << 63 | ~0ULL >> 2));
-    try {
-      Sample sample = make_sample(source_(seed, small), ticket, options_.canvas, pinned_);
-      if (!sample.asks.empty()) return sample;
-    } catch (const Error&) {
-      ++failed_;  // one bad scene must not end a long run; the number is reported
-    }
-  }
-  throw Error(ErrorCode::bad_argument,
-              "32 scenes in a row failed or had no question that fits the canvas");
 }
 
 }  // namespace arrcoc::training

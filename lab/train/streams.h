@@ -14,6 +14,11 @@
 
 namespace arrcoc::training {
 
+// A scene with questions; the same for the same ticket. Tickets from kHeldOut on have seeds that
+// are never trained on. `failed` counts scenes that could not be made.
+Sample scene_sample(const Options& options, const SceneSource& source, uint64_t ticket, bool pinned,
+                    std::atomic<int64_t>& failed);
+
 class Streams {
  public:
   // options must outlive it. Error{not_found} when all real pictures are held aside.
@@ -32,9 +37,9 @@ class Streams {
   void store(std::map<std::string, std::string>& into) const;
   void restore(const std::map<std::string, std::string>& from);
 
-  // A scene with questions; the same for the same ticket. Tickets from kHeldOut on have seeds that
-  // are never trained on.
-  Sample scene(uint64_t ticket) const;
+  Sample scene(uint64_t ticket) const {
+    return scene_sample(options_, source_, ticket, pinned_, failed_);
+  }
 
  private:
   Sample real_picture(uint64_t ticket, bool photo) const;

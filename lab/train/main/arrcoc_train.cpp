@@ -10,8 +10,8 @@
 #include <string>
 
 #include "arrcoc/error.h"
+#include "lab/train/means.h"
 #include "lab/train/qformer.h"
-#include "lab/train/real/measure.h"
 #include "lab/train/train.h"
 #include "models/tiny/tiny.h"
 
@@ -85,26 +85,32 @@ int train_qformer(const json& given) {
   return 0;
 }
 
-// --measure FILE --data DIR --init WEIGHTS [--held_share 1]: answers to the questions held aside,
-// one JSON object a line, and the figures of every set.
+// --measure FILE --data DIR --init WEIGHTS [--run WEIGHTS --means a/r,a/r] [--held_share 1]
+// [--held_out N]: answers to the questions held aside, one JSON object a line, and the figures of
+// every set, by each mean of the two weights; with N also on scenes.
 int measure(json given) {
-  namespace real = arrcoc::training::real;
+  namespace training = arrcoc::training;
   const std::string to = given["measure"];
-  const bool oracle = given.value("oracle", false);
-  const real::Budgets budgets{given.value("pages", 400), given.value("others", 180),
-                              given.value("places", 100)};
-  for (const char* own : {"measure", "oracle", "pages", "others", "places"}) given.erase(own);
-  const auto results =
-      real::measure(arrcoc::training::options_from_json(given.dump()), budgets, oracle, say);
+  training::MeansWish wish;
+  wish.other = given.value("run", "");
+  if (given.contains("means")) wish.means = training::means_of(given.value("means", ""));
+  wish.budgets = {given.value("pages", 400), given.value("others", 180),
+                  given.value("places", 100)};
+  wish.oracle = given.value("oracle", false);
+  wish.scenes = given.contains("held_out");
+  for (const char* own : {"measure", "run", "means", "oracle", "pages", "others", "places"})
+    given.erase(own);
+  const auto all = training::measure_means(training::options_from_json(given.dump()), wish, say);
   std::ofstream out(to);
-  for (const real::Result& r : results)
-    out << json{{"set", r.set},       {"intent", r.intent},     {"question", r.question},
-                {"wanted", r.wanted}, {"given", r.given},       {"likelihood", r.likelihood},
-                {"anls", r.anls},     {"exact", r.exact},       {"relaxed", r.relaxed},
-                {"recall", r.recall}, {"pointing", r.pointing}, {"tokens", r.tokens}}
-               .dump(-1, ' ', false, json::error_handler_t::replace)
-        << '\n';
-  say(to + real::table(real::scores_of(results)));
+  for (size_t i = 0; i < all.size(); ++i)
+    for (const training::real::Result& r : all[i])
+      out << json{{"mean", wish.means[i].name}, {"set", r.set},       {"intent", r.intent},
+                  {"question", r.question},     {"wanted", r.wanted}, {"given", r.given},
+                  {"likelihood", r.likelihood}, {"anls", r.anls},     {"exact", r.exact},
+                  {"relaxed", r.relaxed},       {"recall", r.recall}, {"pointing", r.pointing},
+                  {"tokens", r.tokens}}
+                 .dump(-1, ' ', false, json::error_handler_t::replace)
+          << '\n';
   return 0;
 }
 
@@ -115,7 +121,8 @@ int main(int argc, char** argv) {
     std::cout
         << "usage: arrcoc_train --config FILE [--minutes 20] [--out DIR] [--init DIR] ...\n"
         << "       arrcoc_train --export_int8 DIR --out DIR\n"
-        << "       arrcoc_train --measure FILE --data DIR --init DIR [--held_share 1] ...\n"
+        << "       arrcoc_train --measure FILE --data DIR --init DIR [--run DIR --means "
+           "0/0,0.4/0.6] ...\n"
         << "       arrcoc_train --qformer DIR --init MODEL [--minutes 4] [--device cuda] ...\n"
         << "options and their defaults:\n"
         << arrcoc::training::to_json({}) << '\n';

@@ -204,6 +204,7 @@ void Data::add_set(const std::string& path, double share, double held_share) {
   // All things of a photograph, where somebody listed them.
   each_known("objects", [this](Entry& entry, const Line& line) {
     entry.names.clear();
+    entry.listed = true;
     line.each("objects", [&](const json& o, const std::string& name) {
       const Box box = line.box(o, name);
       if (o.size() < 5) line.refuse("'" + name + "' must be [x0,y0,x1,y1,name]");
@@ -223,11 +224,31 @@ void Data::add_set(const std::string& path, double share, double held_share) {
     if (own) tighten(entry.words);
     for (Item& item : entry.items) place_answer(entry.words, item);
     if (!reading.says_held) entry.held = held_by_name(reading.set + "/" + image, held_share);
-    if (!entry.held) group.entries.push_back(i);
+    if (entry.held) continue;
+    group.entries.push_back(i);
+    add_count_phrases(entry);
   }
   std::sort(group.entries.begin(), group.entries.end());  // as the files have them
   if (!group.entries.empty())
     (entries_[reading.first].photo ? photo_ : print_).push_back(std::move(group));
+}
+
+void Data::add_count_phrases(const Entry& entry) {
+  for (const Item& item : entry.items) {
+    const std::string name = item.kind == "count" ? name_of(item) : std::string();
+    if (name.empty()) continue;
+    const auto which = static_cast<size_t>(number_of(name));
+    if (count_phrases_.size() <= which) count_phrases_.resize(which + 1);
+    std::vector<std::string>& known = count_phrases_[which];
+    if (std::find(known.begin(), known.end(), item.question) == known.end())
+      known.push_back(item.question);
+  }
+}
+
+std::span<const std::string> Data::count_phrases(int which) const {
+  const auto at = static_cast<size_t>(which);
+  return at < count_phrases_.size() ? std::span(count_phrases_[at])
+                                    : std::span<const std::string>();
 }
 
 int Data::number_of(const std::string& name) {

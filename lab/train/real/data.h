@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,7 @@ struct Entry {  // one picture
   int width = 0, height = 0;
   bool held = false;     // measured on, never trained on
   bool photo = false;    // no print to be read
+  bool listed = false;   // all its things are in names
   bool digital = false;  // never printed: looks like a scan only after ageing
   std::vector<Item> items;
   std::vector<Word> words;
@@ -83,6 +85,8 @@ class Data {
 
   const std::vector<Entry>& entries() const { return entries_; }
   const std::vector<std::string>& names() const { return names_; }
+  // How pictures that are trained on ask for the number of things of a name; empty where none does.
+  std::span<const std::string> count_phrases(int which) const;
   // Share of the photographs among all pictures, by the shares of their folders.
   double photo_share() const;
   bool has(bool photo) const { return !groups(photo).empty(); }
@@ -103,12 +107,14 @@ class Data {
   };
   struct Reading;
   void add_item(Reading& reading, const measuring::Line& line);
+  void add_count_phrases(const Entry& entry);
   int number_of(const std::string& name);
   void add_set(const std::string& path, double share, double held_share);
   const std::vector<Group>& groups(bool photo) const { return photo ? photo_ : print_; }
 
   std::vector<Entry> entries_;
   std::vector<std::string> names_;
+  std::vector<std::vector<std::string>> count_phrases_;  // by name
   std::vector<Group> photo_, print_;
   int64_t remember_ = 0;
   mutable std::mutex mutex_;

@@ -8,12 +8,9 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "arrcoc/error.h"
 #include "lab/measure/evaluation.h"
 #include "lab/train/batch.h"
 #include "lab/train/evaluate.h"
-#include "lab/train/real/sample.h"
-#include "models/tiny/files.h"
 
 namespace arrcoc::training::real {
 namespace {
@@ -176,33 +173,6 @@ std::string table(const std::map<std::string, Score>& scores) {
     out += text;
   }
   return out;
-}
-
-std::vector<Result> measure(const Options& options, const Budgets& budgets, bool oracle,
-                            const std::function<void(const std::string&)>& say) {
-  if (options.data.empty() || options.init.empty())
-    throw Error(ErrorCode::bad_argument, "measuring needs data and the weights to measure (init)");
-  const auto data = Data::load(folders_of(options.data), options.held_share);
-  const tiny::NetworkWeights weights = tiny::load_networks(options.init);
-  const tiny::RealizerNet realizer(weights.shape);
-  const tiny::Answerer answerer(weights.shape);
-  std::vector<Result> results;
-  for (const bool photo : {false, true}) {
-    const Wish wish = wish_of(options, photo);
-    const auto entries = data->held(photo, options.held_real);
-    Pool pool(4, wish.canvas, at::kCPU, at::kFloat, wish.native);
-    for (size_t first = 0; first < entries.size(); first += 4) {
-      std::vector<std::shared_ptr<const Sample>> samples;
-      for (size_t i = first; i < std::min(entries.size(), first + 4); ++i)
-        samples.push_back(std::make_shared<const Sample>(held_sample(*data, *entries[i], i, wish)));
-      const auto more = measure(realizer, weights.realizer, answerer, weights.answerer, pool,
-                                samples, at::kFloat, budgets, oracle);
-      results.insert(results.end(), more.begin(), more.end());
-      if (first % 40 == 36)
-        say(std::to_string(first + 4) + " of " + std::to_string(entries.size()));
-    }
-  }
-  return results;
 }
 
 }  // namespace arrcoc::training::real

@@ -1,14 +1,12 @@
 // How well real questions are answered, on pictures that were held aside.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "lab/train/pool.h"
-#include "lab/train/train.h"
 
 namespace arrcoc::training::real {
 
@@ -41,10 +39,6 @@ std::vector<Result> measure(const tiny::RealizerNet& realizer, const tiny::Tenso
                             const std::vector<std::shared_ptr<const Sample>>& samples,
                             at::ScalarType type, const Budgets& budgets, bool oracle = false);
 
-// The pictures held aside in options.data, by the weights in options.init, on the CPU: at most
-// options.held_real of every set.
-std::vector<Result> measure(const Options& options, const Budgets& budgets, bool oracle,
-                            const std::function<void(const std::string&)>& say);
 // One line a set.
 std::string table(const std::map<std::string, Score>& scores);
 

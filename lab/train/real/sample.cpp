@@ -9,6 +9,7 @@
 #include <set>
 
 #include "arrcoc/error.h"
+#include "lab/train/real/counts.h"
 #include "lab/train/real/questions.h"
 #include "lab/train/real/words.h"
 
@@ -391,14 +392,20 @@ void set_labels(const Making& m, const Moved& print, const scenes::Canvas& canva
 }
 
 // Questions and things, in native pixels.
-void set_questions(const Making& m, const std::vector<Word>& words, Sample& sample) {
+void set_questions(const Data& data, const Making& m, const std::vector<Word>& words,
+                   Sample& sample) {
   const auto& [entry, wish, view, dice] = m;
-  for (const Item& item : entry.items)
+  const bool counted = dice && entry.photo && entry.listed;  // asked anew for this view
+  for (const Item& item : entry.items) {
+    if (counted && (item.kind == "count" || (item.kind == "where" && dice->chance(0.5F)))) continue;
     if (std::optional<Ask> ask = ask_of(entry, item, view, dice)) {
       if (!entry.photo && ask->evidence_boxes.empty())
         ask->context_boxes = named_in(item.question, words);
       if (ask->task != Task::find || entry.photo) sample.asks.push_back(std::move(*ask));
     }
+  }
+  if (counted)
+    for (Ask& ask : count_asks(data, entry, view, *dice)) sample.asks.push_back(std::move(ask));
   if (dice && !entry.photo)
     sample.words = reading_asks(words, view.width, view.height, wish.reading, *dice);
   // A page without questions of its own is measured by what can be read on it.
@@ -432,7 +439,7 @@ Sample sample_of(const Data& data, uint64_t ticket, const Making& m) {
   set_pixels(canvas, m.wish, sample);
   const Moved print = moved(m.entry.words, m.view);
   set_labels(m, print, canvas, sample);
-  set_questions(m, print.words, sample);
+  set_questions(data, m, print.words, sample);
   return sample;
 }
 
