@@ -9,6 +9,7 @@
 #include "serve/api_error.h"
 #include "serve/drawings.h"
 #include "serve/encoding.h"
+#include "serve/films.h"
 #include "serve/images.h"
 
 namespace arrcoc::serving {
@@ -131,6 +132,25 @@ std::vector<SeenRef> Service::see(const std::vector<const std::string*>& urls,
   return out;
 }
 
+// A film becomes the frame of it that says most about the question.
+void Service::watch(Asked& asked, const Question& question) const {
+  media::LoadOptions load;
+  load.max_megapixels = options_.max_megapixels;
+  const auto patience = [&] {
+    require_patience();
+    if (Clock::now() >= asked.deadline)
+      throw ApiError(504, "timeout", "watching the film took longer than allowed");
+  };
+  for (Message& message : asked.request.messages)
+    for (std::string& url : message.pictures) {
+      if (!is_film(url)) continue;
+      const BestFrame best = best_frame(url, question.text, *asker_->looker(question.options),
+                                        asker_->bundle()->film, load, patience);
+      asked.films.push_back({{"frame", best.frame}, {"frames", best.frames}});
+      url = png_url(best.png);
+    }
+}
+
 std::shared_ptr<Service::Asked> Service::begin(const Protocol& protocol, const Request& from,
                                                const json& given, Wanted wanted) {
   auto asked = std::make_shared<Asked>();
@@ -167,10 +187,11 @@ void Service::require_few(const ChatRequest& request) const {
                    "at most " + std::to_string(options_.max_pictures) + " pictures a request");
 }
 
-Ticket Service::ask(const Asked& asked, Question question) const {
+Ticket Service::ask(Asked& asked, Question question) const {
   const ChatRequest& request = asked.request;
   parse_query(question.text);  // refuses a bad question before anything is decoded
   require_enough(question.options.budget, request.pictures().size());
+  watch(asked, question);
   question.pictures = see(request.pictures(), question.options, asked.deadline);
   return engine().ask(std::move(question));
 }
@@ -226,6 +247,7 @@ Service::Answered Service::collect(const Asked& asked) {
 ordered_json Service::extension(const Asked& asked, const Answered& answered) const {
   ordered_json out = to_json(*answered.answer, {asked.request.extension.map});
   if (asked.request.extension.map) add_homunculi(*answered.answer, asked.pictures(), out);
+  if (!asked.films.empty()) out["films"] = asked.films;
   out["logged"] = answered.logged;
   return out;
 }

@@ -58,6 +58,7 @@ class Service {
     std::string id;
     Clock::time_point start = Clock::now(), deadline;
     const Protocol* protocol = nullptr;
+    ordered_json films = ordered_json::array();  // of each film: which frame was asked
     Ticket job;
     const std::vector<SeenRef>& pictures() const { return job->question().pictures; }
   };
@@ -79,7 +80,8 @@ class Service {
   std::shared_ptr<Asked> begin(const Protocol& protocol, const Request& from, const json& given,
                                Wanted wanted);
   void require_few(const ChatRequest& request) const;  // ApiError{400}
-  Ticket ask(const Asked& asked, Question question) const;
+  void watch(Asked& asked, const Question& question) const;
+  Ticket ask(Asked& asked, Question question) const;
 
   // Throws when waiting has become pointless: the client is gone, the server goes down.
   void require_patience() const;
@@ -129,6 +131,7 @@ class Service {
   void remember(const Relayed& relayed);
   void send(Relayed& relayed);
   void forward(std::shared_ptr<Relayed> relayed, Response& response);
+  static double learnt_from_prompt(const Relayed& relayed, int64_t reckoned);
   void conclude(Relayed& relayed);
   static json views_sent(const Relayed& relayed);
   void extend(Relayed& relayed, json& data);

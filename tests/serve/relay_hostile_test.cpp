@@ -171,6 +171,39 @@ TEST(RelayHostile, LearnedCountsDoNotRunAway) {
   EXPECT_GE(2 * reckoned, 100) << "and not fifty times";
 }
 
+// Ollama and Anthropic say only how long the whole prompt was.
+TEST(RelayHostile, CountsAreLearnedFromWholePromptsToo) {
+  int64_t reckoned = 0;
+  Recording upstream([&](const Recording::Got& got, httplib::Response& response) {
+    const json body = json::parse(got.body, nullptr, false);
+    reckoned = tokens_in(family_named("unknown"), body);
+    response.set_content(json{{"id", "m"},
+                              {"type", "message"},
+                              {"content", {{{"type", "text"}, {"text", "ok"}}}},
+                              {"usage", {{"input_tokens", 10}, {"cache_read_input_tokens", 2 * reckoned + 40}}}}
+                             .dump(),
+                         "application/json");
+  });
+  Options options = proxy_to(upstream.url());
+  options.upstream_family = "unknown";
+  Running proxy(options);
+  std::vector<int64_t> costs;
+  for (const char* name : {"receipt.jpg", "street.jpg", "chart.jpg", "zoo.jpg"}) {
+    const std::string data = to_base64(bytes_of(source(std::string("examples/pictures/") + name)));
+    const json picture = {{"type", "image"},
+                          {"source", {{"type", "base64"}, {"media_type", "image/jpeg"}, {"data", data}}}};
+    ASSERT_EQ(proxy.post("/v1/messages", {{"model", "new"},
+                                          {"arrcoc", {{"budget", 300}}},
+                                          {"messages", {{{"role", "user"}, {"content", {picture, text("What?")}}}}}})
+                  ->status,
+              200);
+    costs.push_back(reckoned);
+  }
+  EXPECT_GT(costs.front(), 200) << "nothing is known yet";
+  EXPECT_LT(costs.back(), 190) << "pictures cost twice as much there";
+  EXPECT_GT(costs.back(), 90);
+}
+
 TEST(RelayHostile, CountingSeesWhatWillBeSentAndSavesNothing) {
   Recording upstream([](const Recording::Got& got, httplib::Response& response) {
     response.set_content(got.target.find("count") != std::string::npos

@@ -183,7 +183,7 @@ void add_base64(const std::string& data, const std::string& type, Message& to) {
 void refuse_part(const std::string& type, const char* known) {
   const bool film = type.find("video") != std::string::npos;
   unsupported("content parts of type '" + type.substr(0, 40) + "' are not supported" +
-              (film ? ": films are not answered here yet, send pictures of it"
+              (film ? ": films are answered at /v1/chat/completions, as video_url"
                     : ", only " + std::string(known)));
 }
 

@@ -1,6 +1,7 @@
 // OpenAI's chat completions: POST /v1/chat/completions
 #include <ctime>
 
+#include "serve/films.h"
 #include "serve/protocols/fields.h"
 #include "serve/protocols/protocol.h"
 
@@ -20,8 +21,13 @@ void add_part(const json& part, Message& message) {
     if (image.is_string()) return add_picture(image.get<std::string>(), {&part}, message);
     if (!image.is_object()) wrong("image_url", "a URL or an object with a 'url'");
     add_picture(need_words(image, "url"), {&part, &image}, message);
+  } else if (type == "video_url") {
+    const json& film = need(part, "video_url");
+    std::string url = film.is_string() ? film.get<std::string>() : need_words(film, "url");
+    if (!is_film(url)) unsupported("a film must be a data:video/...;base64 URL");
+    add_picture(std::move(url), {&part}, message);
   } else {
-    refuse_part(type, "text and image_url");
+    refuse_part(type, "text, image_url and video_url");
   }
 }
 

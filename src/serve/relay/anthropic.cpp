@@ -1,4 +1,6 @@
 // Anthropic Messages.
+#include <algorithm>
+
 #include "serve/relay/dialects.h"
 
 namespace arrcoc::serving {
@@ -44,6 +46,12 @@ class AnthropicMessages : public Dialect {
     for (const char* at : {"/id", "/message/id"}) read_at(data, at, heard.id);
     for (const char* at : {"/usage/input_tokens", "/message/usage/input_tokens", "/input_tokens"})
       read_at(data, at, heard.prompt_tokens);
+    for (const char* from : {"/usage", "/message/usage"}) {
+      int64_t made = 0, found = 0;
+      read_at(data, (std::string(from) + "/cache_creation_input_tokens").c_str(), made);
+      read_at(data, (std::string(from) + "/cache_read_input_tokens").c_str(), found);
+      heard.cached_tokens = std::max(heard.cached_tokens, made + found);
+    }
     for (const char* at : {"/usage/output_tokens", "/message/usage/output_tokens"})
       read_at(data, at, heard.completion_tokens);
     if (const json* content = list_at(data, "content"))

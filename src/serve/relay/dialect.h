@@ -53,6 +53,7 @@ struct Heard {
   bool cut = false;       // by a limit of tokens
   bool finished = false;  // a stream has come to its end
   int64_t prompt_tokens = 0, completion_tokens = 0;
+  int64_t cached_tokens = 0;  // of the prompt, where prompt_tokens leaves them out
   std::optional<int64_t> picture_tokens;  // where the upstream reports them
 };
 

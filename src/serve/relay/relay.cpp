@@ -262,6 +262,18 @@ std::string Service::last_words(const Relayed& r, const ApiError& problem) {
   return out;
 }
 
+// Most protocols report the whole prompt only. Where there are few words beside the pictures, it
+// tells what these cost, over what was reckoned; 0 where it does not.
+double Service::learnt_from_prompt(const Relayed& r, int64_t reckoned) {
+  const Heard& heard = r.reply->heard();
+  size_t bytes = r.request.body.size();
+  for (const PicturePart& picture : r.talk.pictures) bytes -= std::min(bytes, picture.data.size());
+  const auto words = static_cast<int64_t>(bytes / 4);
+  const int64_t pictures = heard.prompt_tokens + heard.cached_tokens - words;
+  if (heard.prompt_tokens <= 0 || reckoned < 4 * words || 4 * pictures < reckoned) return 0;
+  return static_cast<double>(pictures) / static_cast<double>(reckoned);
+}
+
 // The road hears the reply, once.
 void Service::conclude(Relayed& r) {
   if (r.answered) return;
@@ -275,9 +287,10 @@ void Service::conclude(Relayed& r) {
   const Family family = upstream_->family(r.talk.model);
   // What earlier turns sent was reckoned as it was known then.
   const bool fresh = std::none_of(r.remembered.begin(), r.remembered.end(), [](bool b) { return b; });
-  if (reported) {
-    metrics_.observe("arrcoc_upstream_tokens_off", off);
-    if (family.estimated && fresh) upstream_->learn(r.talk.model, off * upstream_->learned(r.talk.model));
+  if (reported) metrics_.observe("arrcoc_upstream_tokens_off", off);
+  if (family.estimated && fresh && r.all_read() && reckoned > 0) {
+    const double known = reported ? off : learnt_from_prompt(r, reckoned);
+    if (known > 0) upstream_->learn(r.talk.model, known * upstream_->learned(r.talk.model));
   }
   out.text = heard.text;
   out.usage.kept = reported ? *heard.picture_tokens : reckoned;
