@@ -26,7 +26,7 @@ const kRooms = [
   ['serve', 'HTTP, queue, proxy, page', ['serve']],
   ['cli', 'the command line', []],
 ];
-const kHeaders = 18, kLines = 66200, kProductLines = 41000, kFileLines = 500, kFunctionLines = 60;
+const kHeaders = 18, kLines = 66600, kProductLines = 41200, kFileLines = 500, kFunctionLines = 60;
 
 const order = new Map(kRooms.map(([name], i) => [name, i]));
 const publicRoom = new Map(kRooms.flatMap(([name, , headers]) => headers.map((h) => [h, name])));
