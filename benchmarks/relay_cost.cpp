@@ -1,6 +1,6 @@
-// arrcoc_relay_cost [REQUESTS]: processor time of a request without pictures through the proxy, over
-// that of the least that a pass-through on the same HTTP library can do. Both run in this process,
-// in turns; the clients and the upstream are processes of their own.
+// arrcoc_relay_cost [REQUESTS]: processor time of a request without pictures through the proxy,
+// over that of the least that a pass-through on the same HTTP library can do. Both run in this
+// process, in turns; the clients and the upstream are processes of their own.
 #include <httplib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -109,7 +109,8 @@ int main(int argc, char** argv) {
   std::thread listener([&] { least.listen_after_bind(); });
 
   int failures = 0;
-  std::printf("%-10s %22s %22s %8s\n", "bytes", "proxy, us a request", "least, us a request", "ratio");
+  std::printf("%-10s %22s %22s %8s\n", "bytes", "proxy, us a request", "least, us a request",
+              "ratio");
   for (const size_t bytes : {size_t{100}, size_t{100} << 10}) {
     std::vector<double> ours, theirs;
     const auto measure = [&](int to, std::vector<double>& into) {

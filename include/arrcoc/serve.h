@@ -54,12 +54,12 @@ struct Options {
   int connections = 256;  // open at once; more are 503
   double max_body_mb = 32;
   double max_megapixels = 50;
-  int max_pictures = 8;          // a request
-  double request_seconds = 60;   // from the first byte of the answer's work to its end; 504
-  double read_seconds = 20;      // for a whole request to arrive, however its bytes drip
-  double idle_seconds = 15;      // of a connection between two requests
-  double shutdown_seconds = 30;  // for what runs when the server is stopped
-  std::string file_root;         // file:// pictures below this folder; "": none
+  int max_pictures = 8;             // a request
+  double request_seconds = 60;      // from the first byte of the answer's work to its end; 504
+  double read_seconds = 20;         // for a whole request to arrive, however its bytes drip
+  double idle_seconds = 15;         // of a connection between two requests
+  double shutdown_seconds = 30;     // for what runs when the server is stopped
+  std::string file_root;            // file:// pictures below this folder; "": none
   std::vector<std::string> prices;  // PATTERN=DOLLARS for a million input tokens, by model name
   // example log
   std::string log;           // SQLite file; "": none
@@ -190,8 +190,8 @@ Family with_processor(Family family, const std::string& json_text);
 int64_t picture_tokens(const Family& family, int width, int height,
                        Detail detail = Detail::automatic);
 
-// What a running server saved so far (GET /v1/savings), as a table. where: http://host:port; key: ""
-// where none is needed. Error{io} when it cannot be reached or refuses.
+// What a running server saved so far (GET /v1/savings), as a table. where: http://host:port; key:
+// "" where none is needed. Error{io} when it cannot be reached or refuses.
 std::string savings_table(const std::string& where, const std::string& key);
 
 class Server {

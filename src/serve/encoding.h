@@ -19,8 +19,8 @@ std::vector<uint8_t> data_url_bytes(std::string_view url);
 std::string sha256(const std::vector<uint8_t>& bytes);  // 32 raw bytes
 std::string sha256(std::string_view text);
 std::string to_hex(std::string_view bytes);
-std::string from_hex(std::string_view digits);          // "" for anything but pairs of hex digits
-std::string random_id(const std::string& prefix);       // prefix and 24 random hex digits
+std::string from_hex(std::string_view digits);     // "" for anything but pairs of hex digits
+std::string random_id(const std::string& prefix);  // prefix and 24 random hex digits
 
 // Takes the same time wherever the difference is; lengths are hidden by hashing both.
 bool equal_secret(const std::string& a, const std::string& b);

@@ -26,7 +26,8 @@ class Unnamed {
   explicit Unnamed(const std::vector<uint8_t>& bytes) {
     std::string name = (std::filesystem::temp_directory_path() / "arrcoc-film-XXXXXX").string();
     file_ = ::mkostemp(name.data(), O_CLOEXEC);
-    if (file_ < 0) throw Error(ErrorCode::io, std::string("a temporary file: ") + std::strerror(errno));
+    if (file_ < 0)
+      throw Error(ErrorCode::io, std::string("a temporary file: ") + std::strerror(errno));
     ::unlink(name.c_str());
     for (size_t at = 0; at < bytes.size();) {
       const ssize_t n = ::write(file_, bytes.data() + at, bytes.size() - at);
@@ -53,8 +54,6 @@ std::timed_mutex& turn() {
 }
 
 }  // namespace
-
-bool is_film(const std::string& url) { return url.rfind("data:video/", 0) == 0; }
 
 BestFrame best_frame(const std::string& url, const std::string& question, const Looker& looker,
                      const FilmConstants& constants, const media::LoadOptions& load,
@@ -92,7 +91,8 @@ BestFrame best_frame(const std::string& url, const std::string& question, const 
     }
     const filming::Step step =
         follower.step(frame->thumb(), Geometry{frame->width(), frame->height(), 0}, [&] {
-          const Map map = looker.look(*looker.see(frame->picture()), {&query, 1}).front().relevance.map;
+          const Map map =
+              looker.look(*looker.see(frame->picture()), {&query, 1}).front().relevance.map;
           peak = *std::max_element(map.values.begin(), map.values.end());
           return min_max(map);  // as filming::look_at
         });

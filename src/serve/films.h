@@ -13,7 +13,7 @@
 
 namespace arrcoc::serving {
 
-bool is_film(const std::string& url);  // data:video/...
+inline bool is_film(const std::string& url) { return url.rfind("data:video/", 0) == 0; }
 
 struct BestFrame {
   int64_t frame = 0, frames = 0;  // which, from 0, of how many that were watched

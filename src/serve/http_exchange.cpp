@@ -9,9 +9,10 @@ constexpr size_t kBrief = size_t{64} << 10;
 bool brief(const httplib::Response& response) {
   const std::string length = response.get_header_value("Content-Length");
   return !length.empty() && length.size() < 6 &&
-         length.find_first_not_of("0123456789") == std::string::npos && std::stoul(length) <= kBrief;
+         length.find_first_not_of("0123456789") == std::string::npos &&
+         std::stoul(length) <= kBrief;
 }
-}
+}  // namespace
 
 HttpExchange::HttpExchange(SpareThreads& threads, std::unique_ptr<httplib::Client> client,
                            httplib::Request request) {

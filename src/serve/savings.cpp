@@ -75,8 +75,8 @@ void Savings::add(const std::string& model, int64_t native, int64_t kept,
   metrics_.count("arrcoc_image_tokens_kept_total", "", static_cast<double>(kept));
   metrics_.count("arrcoc_image_tokens_native_total", "", static_cast<double>(native));
   const auto count = [&](const char* kind, int64_t tokens) {
-    metrics_.count("arrcoc_model_image_tokens_total", label("model", name) + "," + label("kind", kind),
-                   static_cast<double>(tokens));
+    metrics_.count("arrcoc_model_image_tokens_total",
+                   label("model", name) + "," + label("kind", kind), static_cast<double>(tokens));
   };
   count("native", native);
   count("kept", kept);

@@ -70,7 +70,10 @@ void require_plain(const std::string& target) {
   std::string path = target.substr(0, target.find('?'));
   for (size_t at; (at = path.find('%')) != std::string::npos && path.size() > at + 2;) {
     const std::string code = path.substr(at + 1, 2);
-    path.replace(at, 3, code == "2e" || code == "2E" ? "." : code == "2f" || code == "2F" ? "/" : "x");
+    path.replace(at, 3,
+                 code == "2e" || code == "2E"   ? "."
+                 : code == "2f" || code == "2F" ? "/"
+                                                : "x");
   }
   const bool plain = std::all_of(target.begin(), target.end(), [](char c) {
     return static_cast<unsigned char>(c) > 0x20 && c != 0x7f;
@@ -209,8 +212,8 @@ httplib::Server::HandlerResponse Server::State::guard(const httplib::Request& re
   // A GET with a body is nothing that a client does.
   const std::string& m = request.method;
   const bool bodiless = m != "POST" && m != "PUT" && m != "PATCH" && m != "DELETE";
-  connection().close_after = bodiless && (request.has_header("Content-Length") ||
-                                                          request.has_header("Transfer-Encoding"));
+  connection().close_after =
+      bodiless && (request.has_header("Content-Length") || request.has_header("Transfer-Encoding"));
   return httplib::Server::HandlerResponse::Unhandled;
 }
 
@@ -293,10 +296,11 @@ void Server::State::add_relay() {
 // Of models in this process.
 void Server::State::add_protocols(const Poster& post) {
   for (const Endpoint& at : endpoints())
-    if (std::string(at.path) != kCountPath) post(at.path, [this, &at](const auto& request, const auto& body, auto& response) {
-      at.counts ? service->count_tokens(at, request, body, response)
-                : service->chat(at, request, body, response);
-    });
+    if (std::string(at.path) != kCountPath)
+      post(at.path, [this, &at](const auto& request, const auto& body, auto& response) {
+        at.counts ? service->count_tokens(at, request, body, response)
+                  : service->chat(at, request, body, response);
+      });
   post("/api/show", [this](const auto&, const auto& body, auto& response) {
     const json request = parse_json(body, "the request");
     response.set_content(dump(ollama_show(service->card(), request)), "application/json");

@@ -62,7 +62,9 @@ void require_enough(const std::string& budget, size_t pictures) {
 }  // namespace
 
 Service::Service(const Options& options, Metrics& metrics, Server::Log log)
-    : options_(options), metrics_(metrics), examples_(options, metrics, std::move(log)),
+    : options_(options),
+      metrics_(metrics),
+      examples_(options, metrics, std::move(log)),
       savings_(options.prices, metrics),
       memory_(static_cast<size_t>(options.upstream_memory_mb) << 20) {
   if (!options.upstream.empty()) upstream_ = std::make_unique<Upstream>(options, metrics);

@@ -89,17 +89,24 @@ std::string Upstream::budget(const std::string& model) const {
 }
 
 bool of_connection(const std::string& name) {
-  static const std::set<std::string> names = {
-      "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection",
-      "te",         "trailer",    "transfer-encoding",  "upgrade",             "content-length"};
+  static const std::set<std::string> names = {"connection",
+                                              "keep-alive",
+                                              "proxy-authenticate",
+                                              "proxy-authorization",
+                                              "proxy-connection",
+                                              "te",
+                                              "trailer",
+                                              "transfer-encoding",
+                                              "upgrade",
+                                              "content-length"};
   return names.count(name) > 0;
 }
 
 httplib::Headers Upstream::headers(const httplib::Request& from) const {
   // The request's own line and body are made anew; httplib adds the first three by itself.
-  static const std::set<std::string> ours = {"remote_addr",      "remote_port",     "local_addr",
-                                             "local_port",       "host",            "expect",
-                                             "content-encoding", "accept-encoding", "origin"};
+  static const std::set<std::string> ours = {
+      "remote_addr", "remote_port",      "local_addr",      "local_port", "host",
+      "expect",      "content-encoding", "accept-encoding", "origin"};
   const bool own_key = !options.upstream_key.empty();
   httplib::Headers out;
   bool x_api_key = false;

@@ -161,8 +161,8 @@ json UpstreamModel::request(const Reading& reading) const {
       for (size_t v = 0; v < tokens.allocation.crops.size(); ++v) {
         if (v == 1) content.push_back(dialect.words(kCloser));
         const SentView view = cut_view(*tokens.picture, tokens.allocation.crops[v]);
-        content.push_back(dialect.view(
-            {{"type", "image_url"}, {"image_url", {{"url", ""}}}}, view.png));
+        content.push_back(
+            dialect.view({{"type", "image_url"}, {"image_url", {{"url", ""}}}}, view.png));
       }
     }
     content.push_back(dialect.words(text));

@@ -22,10 +22,11 @@ std::string film_url(const Folder& folder) {
 }
 
 json film_question(const std::string& url) {
-  return {{"messages",
-           {{{"role", "user"},
-             {"content",
-              {{{"type", "video_url"}, {"video_url", {{"url", url}}}}, text("What is the total?")}}}}}};
+  return {
+      {"messages",
+       {{{"role", "user"},
+         {"content",
+          {{{"type", "video_url"}, {"video_url", {{"url", url}}}}, text("What is the total?")}}}}}};
 }
 
 TEST(Films, TheFrameThatSaysMostIsAsked) {
@@ -45,8 +46,8 @@ TEST(Films, TheFrameThatSaysMostIsAsked) {
 
 TEST(Films, WhatIsNoFilmIsRefusedInOneLine) {
   Running server;
-  for (const char* url : {"https://example.com/a.mp4", "file:///a.mp4", "data:video/mp4,xx", "data:video/mp4;base64,????",
-                          "data:video/mp4;base64,AAAA", ""}) {
+  for (const char* url : {"https://example.com/a.mp4", "file:///a.mp4", "data:video/mp4,xx",
+                          "data:video/mp4;base64,????", "data:video/mp4;base64,AAAA", ""}) {
     const auto reply = server.post("/v1/chat/completions", film_question(url));
     ASSERT_TRUE(reply) << url;
     EXPECT_EQ(reply->status / 100, 4) << url << reply->body;

@@ -142,8 +142,8 @@ TEST(UpstreamModelTest, ReadsAsAnyModel) {
     Double upstream({});
     Metrics metrics;
     const Upstream server(proxy_to(upstream.url()), metrics);
-    const auto model = std::make_shared<UpstreamModel>(server, "Qwen2.5-VL-double",
-                                                       family_named("qwen2-vl"));
+    const auto model =
+        std::make_shared<UpstreamModel>(server, "Qwen2.5-VL-double", family_named("qwen2-vl"));
     auto bundle = std::make_shared<Bundle>();
     bundle->looker = given_map({2, 2, 1, 1, {0.1F, 0.2F, 0.3F, 0.9F}});
     const Asker asker(bundle, model);

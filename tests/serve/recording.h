@@ -11,7 +11,8 @@ namespace arrcoc::serving::test {
 
 // httplib takes multipart bodies apart unless it does not know what they are.
 struct RawBody {
-  explicit RawBody(const httplib::Request& request) : given(const_cast<httplib::Request&>(request)) {
+  explicit RawBody(const httplib::Request& request)
+      : given(const_cast<httplib::Request&>(request)) {
     type = given.get_header_value("Content-Type");
     given.headers.erase("Content-Type");
   }

@@ -26,16 +26,20 @@ void chat(const Recording::Got&, httplib::Response& response) {
 }
 
 TEST(FileUrls, AreKnownHoweverTheyAreSpelled) {
-  for (const char* url : {"file:///x", "FILE:///x", "fILE:/x", " file:x", "fi\nle:///x", "\x01" "file:///x",
+  for (const char* url : {"file:///x", "FILE:///x", "fILE:/x", " file:x", "fi\nle:///x",
+                          "\x01"
+                          "file:///x",
                           "f\ti\tl\te\t:///x"})
     EXPECT_TRUE(is_file_url(url)) << url;
-  for (const char* url : {"profile:///x", "https://file:80/", "a file: b", "", "data:image/png;base64,"})
+  for (const char* url :
+       {"profile:///x", "https://file:80/", "a file: b", "", "data:image/png;base64,"})
     EXPECT_FALSE(is_file_url(url)) << url;
-  for (const char* text : {R"("fILE:///x")", R"("fi\nle:///x")", R"("\u0066ile:///x")", R"("fil\u0065:///x")",
-                           R"("file\u003a///x")", R"("f\u0069\u006c\u0065:///x")", R"("file\t:///x")"})
+  for (const char* text :
+       {R"("fILE:///x")", R"("fi\nle:///x")", R"("\u0066ile:///x")", R"("fil\u0065:///x")",
+        R"("file\u003a///x")", R"("f\u0069\u006c\u0065:///x")", R"("file\t:///x")"})
     EXPECT_TRUE(spells_file(text)) << text;
-  for (const char* text : {R"({"role":"user","content":"nothing here: \n\n"})", R"({"type":"x","size":5})",
-                           "https://example.com:80/"})
+  for (const char* text : {R"({"role":"user","content":"nothing here: \n\n"})",
+                           R"({"type":"x","size":5})", "https://example.com:80/"})
     EXPECT_FALSE(spells_file(text)) << text;
 }
 
@@ -46,11 +50,14 @@ TEST(RelayHostile, NoSpellingOfAFileIsSentOn) {
     return R"({"model":"m","messages":[{"role":"user","content":[{"type":"video_url","video_url":{"url":")" +
            url + R"("}}]}]})";
   };
-  for (const std::string& url : {"fILE:///etc/passwd", R"(fi\nle:///etc/passwd)", R"(\u0066ile:///etc/passwd)",
-                                 R"(\u0001file:///etc/passwd)", R"(file\u003a///etc/passwd)"})
+  for (const std::string& url :
+       {"fILE:///etc/passwd", R"(fi\nle:///etc/passwd)", R"(\u0066ile:///etc/passwd)",
+        R"(\u0001file:///etc/passwd)", R"(file\u003a///etc/passwd)"})
     EXPECT_EQ(send(proxy, "/v1/chat/completions", with(url))->status, 400) << url;
-  EXPECT_EQ(send(proxy, "/v1/chat/completions", R"({"x":NaN,"video_url":{"url":"FILE:///etc/passwd"}})")->status,
-            400);
+  EXPECT_EQ(
+      send(proxy, "/v1/chat/completions", R"({"x":NaN,"video_url":{"url":"FILE:///etc/passwd"}})")
+          ->status,
+      400);
   std::string wide;  // UTF-16
   for (const char c : with("file:///etc/passwd")) wide += {c, '\0'};
   EXPECT_EQ(send(proxy, "/v1/chat/completions", wide)->status, 400);
@@ -67,8 +74,9 @@ TEST(RelayHostile, AnAllowedFileOpensNoDoor) {
   Running proxy(options);
   const std::string ok = "file://" + (folder / "ok.jpg");
   const auto ask = [&](const json& parts) {
-    return proxy.post("/v1/chat/completions",
-                      {{"model", "Qwen2.5-VL-7B"}, {"messages", {{{"role", "user"}, {"content", parts}}}}});
+    return proxy.post(
+        "/v1/chat/completions",
+        {{"model", "Qwen2.5-VL-7B"}, {"messages", {{{"role", "user"}, {"content", parts}}}}});
   };
   const auto good = ask({image(ok), text("What is the total?")});
   ASSERT_EQ(good->status, 200) << good->body.substr(0, 200);
@@ -94,7 +102,8 @@ TEST(RelayHostile, StreamsAreNotHeldBackByCompression) {
   Running proxy(proxy_to(upstream.url()));
   auto client = proxy.client();
   client.set_decompress(false);
-  const auto reply = client.Post("/v1/completions", {{"Accept-Encoding", "gzip, br"}}, "{}", "application/json");
+  const auto reply =
+      client.Post("/v1/completions", {{"Accept-Encoding", "gzip, br"}}, "{}", "application/json");
   ASSERT_TRUE(reply);
   EXPECT_EQ(reply->get_header_value("Content-Encoding"), "");
   EXPECT_EQ(reply->body, "data: {\"x\":1}\n\ndata: [DONE]\n\n");
@@ -116,9 +125,10 @@ TEST(RelayHostile, BodiesWhereNoneBelongsEndTheConnection) {
   Recording upstream(chat);
   Running proxy(proxy_to(upstream.url()));
   Raw raw(proxy.port());
-  const std::string hidden = "POST /v1/hidden HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n";
-  raw.send("OPTIONS /v1/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(hidden.size()) +
-           "\r\n\r\n" + hidden);
+  const std::string hidden =
+      "POST /v1/hidden HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n";
+  raw.send("OPTIONS /v1/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: " +
+           std::to_string(hidden.size()) + "\r\n\r\n" + hidden);
   raw.rest();
   EXPECT_EQ(upstream.count("POST", "/v1/hidden"), 0U);
 }
@@ -126,9 +136,11 @@ TEST(RelayHostile, BodiesWhereNoneBelongsEndTheConnection) {
 TEST(RelayHostile, TargetsStayBelowTheUpstream) {
   Recording upstream(chat);
   Running proxy(proxy_to(upstream.url() + "/tenant/v1"));
-  for (const char* target : {"/v1/../../admin", "/v1/%2e%2e/%2E%2e/admin", "/v1/..", "http://other/x"}) {
+  for (const char* target :
+       {"/v1/../../admin", "/v1/%2e%2e/%2E%2e/admin", "/v1/..", "http://other/x"}) {
     Raw raw(proxy.port());
-    raw.send(std::string("GET ") + target + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    raw.send(std::string("GET ") + target +
+             " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     EXPECT_NE(raw.rest().find(" 400 "), std::string::npos) << target;
   }
   EXPECT_EQ(upstream.count(), 0U);
@@ -142,7 +154,8 @@ TEST(RelayHostile, ManyMessagesAndPicturesAreRefusedAtOnce) {
   std::string many = R"({"image":0,"messages":[{})";
   for (int i = 0; i < 300000; ++i) many += ",{}";
   EXPECT_EQ(send(proxy, "/v1/chat/completions", many + "]}")->status, 400);
-  EXPECT_EQ(send(proxy, "/v1/chat/completions", many + "]}", {{"X-Arrcoc-Bypass", "1"}})->status, 200);
+  EXPECT_EQ(send(proxy, "/v1/chat/completions", many + "]}", {{"X-Arrcoc-Bypass", "1"}})->status,
+            200);
 }
 
 TEST(RelayHostile, LearnedCountsDoNotRunAway) {
@@ -165,7 +178,8 @@ TEST(RelayHostile, LearnedCountsDoNotRunAway) {
     talk.push_back({{"role", "user"}, {"content", "And?"}});
   }
   proxy.ask({{"model", "new"},
-             {"messages", {{{"role", "user"}, {"content", {image(picture_url("street.jpg")), text("What?")}}}}},
+             {"messages",
+              {{{"role", "user"}, {"content", {image(picture_url("street.jpg")), text("What?")}}}}},
              {"arrcoc", {{"budget", 200}}}});
   EXPECT_LE(2 * reckoned, 230) << "it has learned that pictures cost twice as much";
   EXPECT_GE(2 * reckoned, 100) << "and not fifty times";
@@ -177,12 +191,13 @@ TEST(RelayHostile, CountsAreLearnedFromWholePromptsToo) {
   Recording upstream([&](const Recording::Got& got, httplib::Response& response) {
     const json body = json::parse(got.body, nullptr, false);
     reckoned = tokens_in(family_named("unknown"), body);
-    response.set_content(json{{"id", "m"},
-                              {"type", "message"},
-                              {"content", {{{"type", "text"}, {"text", "ok"}}}},
-                              {"usage", {{"input_tokens", 10}, {"cache_read_input_tokens", 2 * reckoned + 40}}}}
-                             .dump(),
-                         "application/json");
+    response.set_content(
+        json{{"id", "m"},
+             {"type", "message"},
+             {"content", {{{"type", "text"}, {"text", "ok"}}}},
+             {"usage", {{"input_tokens", 10}, {"cache_read_input_tokens", 2 * reckoned + 40}}}}
+            .dump(),
+        "application/json");
   });
   Options options = proxy_to(upstream.url());
   options.upstream_family = "unknown";
@@ -190,11 +205,14 @@ TEST(RelayHostile, CountsAreLearnedFromWholePromptsToo) {
   std::vector<int64_t> costs;
   for (const char* name : {"receipt.jpg", "street.jpg", "chart.jpg", "zoo.jpg"}) {
     const std::string data = to_base64(bytes_of(source(std::string("examples/pictures/") + name)));
-    const json picture = {{"type", "image"},
-                          {"source", {{"type", "base64"}, {"media_type", "image/jpeg"}, {"data", data}}}};
-    ASSERT_EQ(proxy.post("/v1/messages", {{"model", "new"},
-                                          {"arrcoc", {{"budget", 300}}},
-                                          {"messages", {{{"role", "user"}, {"content", {picture, text("What?")}}}}}})
+    const json picture = {
+        {"type", "image"},
+        {"source", {{"type", "base64"}, {"media_type", "image/jpeg"}, {"data", data}}}};
+    ASSERT_EQ(proxy
+                  .post("/v1/messages",
+                        {{"model", "new"},
+                         {"arrcoc", {{"budget", 300}}},
+                         {"messages", {{{"role", "user"}, {"content", {picture, text("What?")}}}}}})
                   ->status,
               200);
     costs.push_back(reckoned);
@@ -206,18 +224,21 @@ TEST(RelayHostile, CountsAreLearnedFromWholePromptsToo) {
 
 TEST(RelayHostile, CountingSeesWhatWillBeSentAndSavesNothing) {
   Recording upstream([](const Recording::Got& got, httplib::Response& response) {
-    response.set_content(got.target.find("count") != std::string::npos
-                             ? R"({"input_tokens":5})"
-                             : R"({"id":"m","type":"message","content":[{"type":"text","text":"ok"}]})",
-                         "application/json");
+    response.set_content(
+        got.target.find("count") != std::string::npos
+            ? R"({"input_tokens":5})"
+            : R"({"id":"m","type":"message","content":[{"type":"text","text":"ok"}]})",
+        "application/json");
   });
   Running proxy(proxy_to(upstream.url()));
   const std::string data = to_base64(bytes_of(source("examples/pictures/receipt.jpg")));
-  const json picture = {{"type", "image"},
-                        {"source", {{"type", "base64"}, {"media_type", "image/jpeg"}, {"data", data}}}};
-  json body = {{"model", "claude-sonnet-4-5"},
-               {"arrcoc", {{"budget", 200}}},
-               {"messages", {{{"role", "user"}, {"content", {picture, text("What is the total?")}}}}}};
+  const json picture = {
+      {"type", "image"},
+      {"source", {{"type", "base64"}, {"media_type", "image/jpeg"}, {"data", data}}}};
+  json body = {
+      {"model", "claude-sonnet-4-5"},
+      {"arrcoc", {{"budget", 200}}},
+      {"messages", {{{"role", "user"}, {"content", {picture, text("What is the total?")}}}}}};
   proxy.post("/v1/messages", body);
   body["messages"].push_back({{"role", "assistant"}, {"content", "ok"}});
   body["messages"].push_back({{"role", "user"}, {"content", "What is the date?"}});
@@ -233,13 +254,14 @@ TEST(RelayHostile, CountingSeesWhatWillBeSentAndSavesNothing) {
 TEST(RelayHostile, StreamsFinishWhenTheServerStops) {
   std::atomic<bool> go{false}, begun{false};
   Recording upstream([&](const Recording::Got&, httplib::Response& response) {
-    response.set_chunked_content_provider("text/event-stream", [&, n = 0](size_t, httplib::DataSink& sink) mutable {
-      while (n > 0 && !go) std::this_thread::yield();
-      const std::string piece = "data: " + std::to_string(n) + "\n\n";
-      sink.write(piece.data(), piece.size());
-      if (n++ == 3) sink.done();
-      return true;
-    });
+    response.set_chunked_content_provider(
+        "text/event-stream", [&, n = 0](size_t, httplib::DataSink& sink) mutable {
+          while (n > 0 && !go) std::this_thread::yield();
+          const std::string piece = "data: " + std::to_string(n) + "\n\n";
+          sink.write(piece.data(), piece.size());
+          if (n++ == 3) sink.done();
+          return true;
+        });
   });
   Running proxy(proxy_to(upstream.url()));
   std::string all;
@@ -258,7 +280,8 @@ TEST(RelayHostile, StreamsFinishWhenTheServerStops) {
   });
   while (!begun) std::this_thread::yield();
   std::thread stopping([&] { proxy.server().stop(); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(600));  // longer than a look at the connection
+  std::this_thread::sleep_for(
+      std::chrono::milliseconds(600));  // longer than a look at the connection
   go = true;
   client.join();
   stopping.join();

@@ -139,7 +139,8 @@ TEST(Relay, PassesEveryPathMethodAndByte) {
       {"GET", "/v1/models?limit=3&after=a+b", "", ""},
       {"GET", "/anything/else", "", ""},
       {"POST", "/v1/embeddings", R"({"input" : "x", "f":1e-05})", "application/json"},
-      {"POST", "/v1/audio/transcriptions", "--b\r\nContent-Disposition: form-data\r\n\r\nhi\r\n--b--",
+      {"POST", "/v1/audio/transcriptions",
+       "--b\r\nContent-Disposition: form-data\r\n\r\nhi\r\n--b--",
        "multipart/form-data; boundary=b"},
       {"POST", "/v1/chat/completions", odd, "application/json"},
       {"POST", "/tokenize", R"({"prompt":"file:///etc/passwd is a file"})", "application/json"},
@@ -298,8 +299,8 @@ TEST(Relay, StreamsArePassedOnPieceByPiece) {
 
 struct Spoken {
   const char* path;
-  std::string request;                // with PICTURE for base64
-  std::vector<std::string> reply;     // whole, or the lines of a stream
+  std::string request;             // with PICTURE for base64
+  std::vector<std::string> reply;  // whole, or the lines of a stream
   bool stream = false;
 };
 
@@ -372,12 +373,14 @@ TEST(Relay, EveryProtocolHasItsPicturesCut) {
     EXPECT_GT(picture_sizes(sent).size(), 1U) << one.path;
     EXPECT_EQ(got.body.find("\"uuid\""), std::string::npos) << "one name for several views";
     size_t marks = 0;
-    for (size_t at = 0; (at = got.body.find("cache_control", at)) != std::string::npos; ++at) ++marks;
+    for (size_t at = 0; (at = got.body.find("cache_control", at)) != std::string::npos; ++at)
+      ++marks;
     EXPECT_EQ(marks, body.find("cache_control") != std::string::npos ? 1U : 0U);
     const Family family = family_of(sent["model"]);
     const int64_t cost = tokens_in(family, sent);
     EXPECT_LE(cost, 200) << one.path;
-    EXPECT_EQ(reply->get_header_value("X-Arrcoc-Image-Tokens").find(std::to_string(cost) + "/"), 0U);
+    EXPECT_EQ(reply->get_header_value("X-Arrcoc-Image-Tokens").find(std::to_string(cost) + "/"),
+              0U);
     const size_t at = reply->body.find("\"arrcoc\"");
     ASSERT_NE(at, std::string::npos) << one.path << reply->body.substr(0, 500);
     EXPECT_NE(reply->body.find("\"answer\":\"42\""), std::string::npos) << one.path;
@@ -448,8 +451,9 @@ TEST(Relay, StandardKnobsSetTheBudget) {
   EXPECT_EQ(budget(body, {{"X-Arrcoc-Budget", "120"}}), 120);
   body["arrcoc"] = {{"budget", 90}};
   EXPECT_EQ(budget(body, {{"X-Arrcoc-Budget", "120"}}), 90);
-  EXPECT_EQ(send(proxy, "/v1/chat/completions", question().dump(), {{"X-Arrcoc-Budget", "lots"}})->status,
-            400);
+  EXPECT_EQ(
+      send(proxy, "/v1/chat/completions", question().dump(), {{"X-Arrcoc-Budget", "lots"}})->status,
+      400);
 }
 
 TEST(Relay, SaysWhatWasCutAndKeepsTheOriginalForAWhile) {

@@ -23,7 +23,8 @@ TEST(SavingsTest, AddsUpByModelAndPrice) {
   EXPECT_EQ(line["saved_dollars"], 4.0);
   EXPECT_EQ(report["total"]["native_tokens"], 2000500);
   EXPECT_EQ(report["total"]["saved_dollars"], 4.0);
-  EXPECT_EQ(metrics.value("arrcoc_model_image_tokens_total", R"(model="gpt-4o",kind="kept")"), 400000);
+  EXPECT_EQ(metrics.value("arrcoc_model_image_tokens_total", R"(model="gpt-4o",kind="kept")"),
+            400000);
   EXPECT_NEAR(metrics.value("arrcoc_saved_dollars_total", R"(model="gpt-4o")"), 4, 1e-9);
   EXPECT_EQ(metrics.value("arrcoc_image_tokens_native_total"), 2000500);
 }
@@ -52,7 +53,8 @@ TEST(SavingsTest, AServerReportsThem) {
   Running server(options);
   auto client = server.client();
   client.set_bearer_token_auth("k");
-  ASSERT_EQ(client.Post("/v1/chat/completions", question().dump(), "application/json")->status, 200);
+  ASSERT_EQ(client.Post("/v1/chat/completions", question().dump(), "application/json")->status,
+            200);
   const json report = json::parse(client.Get("/v1/savings")->body);
   EXPECT_EQ(report["models"][0]["model"], "arrcoc-tiny");
   EXPECT_GT(report["total"]["saved_tokens"], 0);

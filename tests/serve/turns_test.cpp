@@ -177,16 +177,15 @@ TEST_F(Turns, OldPicturesOverTheCapAreLeftOutOldestFirst) {
   Running proxy(wanted);
   json talk = json::array();
   for (int turn = 0; turn < 4; ++turn) {
-    talk.push_back({{"role", "user"},
-                    {"content", {image(drawings()[static_cast<size_t>(turn)].url), text("What?")}}});
-    const json reply = proxy.ask({{"model", "Qwen2.5-VL-7B"},
-                                  {"messages", talk},
-                                  {"arrcoc", {{"budget", 2000}}}});
+    talk.push_back(
+        {{"role", "user"},
+         {"content", {image(drawings()[static_cast<size_t>(turn)].url), text("What?")}}});
+    const json reply =
+        proxy.ask({{"model", "Qwen2.5-VL-7B"}, {"messages", talk}, {"arrcoc", {{"budget", 2000}}}});
     const json sent = json::parse(upstream.last().body);
     EXPECT_EQ(picture_sizes(sent).size(), turn == 0 ? 1U : 2U);
     EXPECT_EQ(reply["arrcoc"]["fallbacks"].size(), turn > 1 ? 1U : 0U) << "it is said";
-    EXPECT_EQ(reply["usage"]["image_tokens"]["kept"],
-              tokens_in(family_of("Qwen2.5-VL"), sent));
+    EXPECT_EQ(reply["usage"]["image_tokens"]["kept"], tokens_in(family_of("Qwen2.5-VL"), sent));
     if (turn == 3) EXPECT_EQ(sent["messages"][0]["content"][0]["type"], "text");
     talk.push_back({{"role", "assistant"}, {"content", "ok"}});
   }
@@ -199,8 +198,8 @@ TEST_F(Turns, ARestartIsAMissAndNotAFault) {
   talk.push_back({{"role", "assistant"}, {"content", "ok"}});
   talk.push_back({{"role", "user"}, {"content", {image(drawings()[2].url), text("And here?")}}});
   Running fresh(options(upstream));
-  const json reply = fresh.ask({{"model", "Qwen2.5-VL-7B"}, {"messages", talk},
-                                {"arrcoc", {{"budget", 200}}}});
+  const json reply =
+      fresh.ask({{"model", "Qwen2.5-VL-7B"}, {"messages", talk}, {"arrcoc", {{"budget", 200}}}});
   EXPECT_LE(reply["usage"]["image_tokens"]["kept"], 200);
   EXPECT_EQ(reply["arrcoc"]["conversation"]["remembered"], 0);
   EXPECT_EQ(reply["arrcoc"]["conversation"]["pictures"], 2);

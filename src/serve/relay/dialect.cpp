@@ -123,9 +123,9 @@ namespace {
 
 // Words may speak of files; only these places hold no words.
 bool fetched(const std::string& key) {
-  static const std::array<const char*, 12> keys = {"url",   "uri",   "image_url", "video_url", "audio_url",
-                                                   "image", "video", "audio",     "images",    "videos",
-                                                   "path",  "file_url"};
+  static const std::array<const char*, 12> keys = {"url",       "uri",    "image_url", "video_url",
+                                                   "audio_url", "image",  "video",     "audio",
+                                                   "images",    "videos", "path",      "file_url"};
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
@@ -144,7 +144,8 @@ std::string file_url_under(const json& value, bool here, const Except& except) {
       if (std::string found = file_url_under(one, here, except); !found.empty()) return found;
   if (value.is_object())
     for (const auto& [key, one] : value.items())
-      if (std::string found = file_url_under(one, fetched(key), except); !found.empty()) return found;
+      if (std::string found = file_url_under(one, fetched(key), except); !found.empty())
+        return found;
   return "";
 }
 

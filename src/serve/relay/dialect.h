@@ -16,13 +16,13 @@ namespace arrcoc::serving {
 // One picture of a request. Views point into the parsed request.
 struct PicturePart {
   size_t message = 0;
-  size_t within = 0;            // which of that message's pictures
-  json::json_pointer place;     // of the list element that holds it
-  const json* part = nullptr;   // that element
-  std::string_view data;        // a URL, or base64 alone
-  bool base64 = false;          // the latter
+  size_t within = 0;           // which of that message's pictures
+  json::json_pointer place;    // of the list element that holds it
+  const json* part = nullptr;  // that element
+  std::string_view data;       // a URL, or base64 alone
+  bool base64 = false;         // the latter
   Detail detail = Detail::automatic;
-  PictureLimits limits;         // min_pixels, max_pixels of the part
+  PictureLimits limits;  // min_pixels, max_pixels of the part
 };
 
 struct RelayMessage {
@@ -53,7 +53,7 @@ struct Heard {
   bool cut = false;       // by a limit of tokens
   bool finished = false;  // a stream has come to its end
   int64_t prompt_tokens = 0, completion_tokens = 0;
-  int64_t cached_tokens = 0;  // of the prompt, where prompt_tokens leaves them out
+  int64_t cached_tokens = 0;              // of the prompt, where prompt_tokens leaves them out
   std::optional<int64_t> picture_tokens;  // where the upstream reports them
 };
 

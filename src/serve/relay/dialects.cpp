@@ -86,7 +86,8 @@ void append_parts(const RelayMessage& message, const json& words, const std::vec
   } else if (content->is_string()) {
     std::vector<json> all = {words};
     all.insert(all.end(), parts.begin(), parts.end());
-    edits.push_back({place, JsonEdit::How::replace, json(all).dump(-1, ' ', false, json::error_handler_t::replace)});
+    edits.push_back({place, JsonEdit::How::replace,
+                     json(all).dump(-1, ' ', false, json::error_handler_t::replace)});
   }
 }
 

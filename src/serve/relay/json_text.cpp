@@ -9,10 +9,10 @@ namespace {
 
 // Where a value lies, and what goes with it when its member is removed.
 struct Span {
-  size_t begin = 0, end = 0;    // of the value
-  size_t member = 0;            // where its name begins; the value itself in an array
-  size_t comma_before = 0;      // position of the comma before the member; 0: it is the first
-  size_t comma_after = 0;       // of the one behind it; 0: it is the last
+  size_t begin = 0, end = 0;  // of the value
+  size_t member = 0;          // where its name begins; the value itself in an array
+  size_t comma_before = 0;    // position of the comma before the member; 0: it is the first
+  size_t comma_after = 0;     // of the one behind it; 0: it is the last
 };
 
 struct Wanted {
@@ -93,7 +93,8 @@ class Walker {
       }
       std::vector<Wanted*> inside, exact;
       for (Wanted* one : wanted)
-        if (one->path[depth] == name) (one->path.size() == depth + 1 ? exact : inside).push_back(one);
+        if (one->path[depth] == name)
+          (one->path.size() == depth + 1 ? exact : inside).push_back(one);
       value(inside, depth + 1, span);
       blank();
       if (here() == ',') {
@@ -109,7 +110,8 @@ class Walker {
   size_t at_ = 0;
 };
 
-std::vector<Span> find(std::string_view text, const std::vector<const json::json_pointer*>& places) {
+std::vector<Span> find(std::string_view text,
+                       const std::vector<const json::json_pointer*>& places) {
   std::vector<Wanted> wanted;
   for (const json::json_pointer* place : places) wanted.push_back({path_of(*place), {}});
   std::vector<Wanted*> all;

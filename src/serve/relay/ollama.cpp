@@ -34,7 +34,8 @@ class Ollama : public Dialect {
     std::string more = ",";
     if (images && !images->empty()) {
       more += joined(parts);
-      edits.push_back({message.place / "images" / (images->size() - 1), JsonEdit::How::after, more});
+      edits.push_back(
+          {message.place / "images" / (images->size() - 1), JsonEdit::How::after, more});
     } else if (!images && message.message->contains("content")) {
       more += "\"images\":[";
       more += joined(parts);

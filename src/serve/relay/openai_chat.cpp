@@ -57,10 +57,9 @@ class OpenAiChat : public Dialect {
     heard.cut = heard.cut || reason == "length";
     read_at(data, "/usage/prompt_tokens", heard.prompt_tokens);
     read_at(data, "/usage/completion_tokens", heard.completion_tokens);
-    for (const char* place :
-         {"/usage/image_tokens", "/usage/image_tokens/kept",
-          "/usage/prompt_tokens_details/image_tokens",
-          "/usage/prompt_tokens_details/multimodal_tokens/image"})
+    for (const char* place : {"/usage/image_tokens", "/usage/image_tokens/kept",
+                              "/usage/prompt_tokens_details/image_tokens",
+                              "/usage/prompt_tokens_details/multimodal_tokens/image"})
       read_at(data, place, heard.picture_tokens);
   }
 

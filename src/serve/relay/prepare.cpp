@@ -15,9 +15,9 @@ namespace arrcoc::serving {
 namespace {
 
 constexpr const char* kUsualQuestion = "What is in the picture?";
-constexpr int kOldTokens = 64;        // of a picture of an earlier turn that nobody remembers
-constexpr size_t kMostAgain = 4;      // pictures of earlier turns that a new question looks at again
-constexpr size_t kAlias = 512;        // bytes of a second name in the memory
+constexpr int kOldTokens = 64;    // of a picture of an earlier turn that nobody remembers
+constexpr size_t kMostAgain = 4;  // pictures of earlier turns that a new question looks at again
+constexpr size_t kAlias = 512;    // bytes of a second name in the memory
 constexpr const char* kLeftOut = "[An earlier picture is left out here.]";
 
 bool number(const std::string& budget) {
@@ -160,7 +160,8 @@ void Service::leave_out(Relayed& r) {
 SeenRef Service::see_part(Relayed& r, size_t number, const AskOptions& options) {
   const PicturePart& picture = r.talk.pictures[number];
   const std::string name = "picture " + std::to_string(number + 1);
-  const bool elsewhere = !picture.base64 && picture.data.rfind("data:", 0) != 0 && !is_file(picture);
+  const bool elsewhere =
+      !picture.base64 && picture.data.rfind("data:", 0) != 0 && !is_file(picture);
   if (elsewhere) {
     r.notes.push_back(name + " was sent as it came: it is not in the request");
     return nullptr;
@@ -222,7 +223,8 @@ void Service::look(Relayed& r, const std::vector<size_t>& pictures, const std::s
       most.push_back(0);
     }
     const Picture& picture = seen->picture;
-    most[g] += static_cast<size_t>(groups[g].original->view_tokens(picture.width(), picture.height()));
+    most[g] +=
+        static_cast<size_t>(groups[g].original->view_tokens(picture.width(), picture.height()));
     groups[g].pictures.push_back(i);
     questions[g].pictures.push_back(seen);
   }
@@ -262,7 +264,8 @@ void Service::look_at_new(Relayed& r, int crops) {
     size_t share = kOldTokens * old.size();
     if (number(budget)) {
       share = std::max(old.size(), std::min(share, std::stoul(budget) / 4));
-      budget = std::to_string(std::max(fresh.size(), std::stoul(budget) - std::min(share, std::stoul(budget))));
+      budget = std::to_string(
+          std::max(fresh.size(), std::stoul(budget) - std::min(share, std::stoul(budget))));
     }
     look(r, old, std::to_string(share), crops, false);
     old.clear();
@@ -347,7 +350,8 @@ std::string Service::rewritten(const Relayed& r) const {
       if (v == (again ? 0 : 1) && !words.is_null()) out.push_back(words);
       out.push_back(dialect.view(part, views[v].png));
       // Providers allow few of these marks.
-      if (out.back().is_object() && (again || v + 1 < views.size())) out.back().erase("cache_control");
+      if (out.back().is_object() && (again || v + 1 < views.size()))
+        out.back().erase("cache_control");
     }
   };
   for (size_t i = 0; i < r.talk.pictures.size(); ++i) {
@@ -356,7 +360,8 @@ std::string Service::rewritten(const Relayed& r) const {
     if (r.left_out[i]) {
       const json words = dialect.words(kLeftOut);
       if (!words.is_null()) parts.push_back(words);
-      edits.push_back({picture.place, parts.empty() ? JsonEdit::How::remove : JsonEdit::How::replace,
+      edits.push_back({picture.place,
+                       parts.empty() ? JsonEdit::How::remove : JsonEdit::How::replace,
                        joined(parts)});
     } else if (const SentPicture& sent = r.sent_picture(i); !sent.views.empty()) {
       add_views(*picture.part, sent.views, false, parts);

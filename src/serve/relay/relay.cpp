@@ -30,7 +30,8 @@ void pass_head(const HttpExchange& from, httplib::Response& response) {
     const bool plain = std::none_of(value.begin(), value.end(), [](char c) {
       return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f;
     });
-    if (plain && !of_connection(name) && name != "content-type") response.headers.emplace(given, value);
+    if (plain && !of_connection(name) && name != "content-type")
+      response.headers.emplace(given, value);
   }
 }
 
@@ -60,7 +61,8 @@ std::optional<json> parsed(const std::string& body) {
 void Service::refuse_files(const std::string& body, const json* given,
                            const std::vector<PicturePart>& except) const {
   const size_t first = body.find_first_not_of(" \t\r\n\xef\xbb\xbf");
-  const bool wide = body.substr(0, 4).find('\0') != std::string::npos || body.rfind("\xff\xfe", 0) == 0 ||
+  const bool wide = body.substr(0, 4).find('\0') != std::string::npos ||
+                    body.rfind("\xff\xfe", 0) == 0 ||
                     body.rfind("\xfe\xff", 0) == 0;  // UTF-16 and UTF-32
   if (wide) throw ApiError(400, "invalid_request", "a request must be UTF-8");
   const bool text = first != std::string::npos && (body[first] == '{' || body[first] == '[');
@@ -110,8 +112,8 @@ void Service::pass(Outgoing request, Response& response) {
   const bool known = exchange->header("Transfer-Encoding").empty() && !length.empty() &&
                      length.size() < 12 &&
                      length.find_first_not_of("0123456789") == std::string::npos;
-  const bool empty = request.method == "HEAD" || response.status == 204 ||
-                     response.status == 304 || (known && std::stoull(length) == 0);
+  const bool empty = request.method == "HEAD" || response.status == 204 || response.status == 304 ||
+                     (known && std::stoull(length) == 0);
   if (empty) {
     if (exchange->headers().count("Content-Type"))
       response.set_header("Content-Type", exchange->header("Content-Type"));
@@ -125,8 +127,8 @@ void Service::pass(Outgoing request, Response& response) {
   // call: httplib breaks off between calls when it is told to stop.
   const auto pump = [this, exchange, brief](httplib::DataSink& sink, std::optional<size_t> left) {
     for (std::string piece = brief;; piece.clear()) {
-      const auto state = piece.empty() ? exchange->take(Clock::now() + kSlice, piece)
-                                       : HttpExchange::Body::more;
+      const auto state =
+          piece.empty() ? exchange->take(Clock::now() + kSlice, piece) : HttpExchange::Body::more;
       if (state == HttpExchange::Body::broken) return false;
       if (state == HttpExchange::Body::ended) {
         if (left) return false;  // less than was promised
@@ -162,8 +164,9 @@ std::shared_ptr<Service::Relayed> Service::begin_relay(const Request& from, cons
   refuse_files(r->request.body, &r->given,
                options_.file_root.empty() ? std::vector<PicturePart>{} : r->talk.pictures);
   if (r->talk.messages.size() > kMostParts || r->talk.pictures.size() > kMostParts)
-    throw ApiError(400, "too_large", "more than " + std::to_string(kMostParts) +
-                                         " messages or pictures: X-Arrcoc-Bypass: 1 passes them");
+    throw ApiError(400, "too_large",
+                   "more than " + std::to_string(kMostParts) +
+                       " messages or pictures: X-Arrcoc-Bypass: 1 passes them");
   r->talk.settle();
   r->extension = fields::extension(r->given);
   if (!r->talk.pictures.empty()) r->budget = relay_budget(from, *r);
@@ -286,7 +289,8 @@ void Service::conclude(Relayed& r) {
       reported ? static_cast<double>(*heard.picture_tokens) / static_cast<double>(reckoned) : 1;
   const Family family = upstream_->family(r.talk.model);
   // What earlier turns sent was reckoned as it was known then.
-  const bool fresh = std::none_of(r.remembered.begin(), r.remembered.end(), [](bool b) { return b; });
+  const bool fresh =
+      std::none_of(r.remembered.begin(), r.remembered.end(), [](bool b) { return b; });
   if (reported) metrics_.observe("arrcoc_upstream_tokens_off", off);
   if (family.estimated && fresh && r.all_read() && reckoned > 0) {
     const double known = reported ? off : learnt_from_prompt(r, reckoned);
@@ -333,7 +337,8 @@ bool Service::counts(const Relayed& r) {
   return only_counts(r.request.target.substr(0, r.request.target.find('?')));
 }
 
-// What was cut: for every picture its size, its views, and the name under which /v1/pictures has it.
+// What was cut: for every picture its size, its views, and the name under which /v1/pictures has
+// it.
 json Service::views_sent(const Relayed& r) {
   json out = json::array();
   for (size_t i = 0; i < r.talk.pictures.size(); ++i) {
@@ -426,8 +431,8 @@ void Service::count_relayed(const Request& from, const std::string& body, Respon
   json given = parse_json(body, "the request", kDeepestRequest);
   if (!given.is_object() || !given.contains("messages"))
     throw ApiError(400, "invalid_request", "'messages' is missing");
-  const auto r = begin_relay(from, *dialect_at("/v1/chat/completions"), std::move(request),
-                             std::move(given));
+  const auto r =
+      begin_relay(from, *dialect_at("/v1/chat/completions"), std::move(request), std::move(given));
   if (!r->talk.pictures.empty()) prepare(*r);
   Usage usage;
   usage.text = r->talk.text_tokens();

@@ -13,7 +13,7 @@ namespace arrcoc::serving {
 
 // Pictures that are looked at together: they are counted alike.
 struct Service::Looked {
-  std::vector<size_t> pictures;  // their numbers in the conversation
+  std::vector<size_t> pictures;                   // their numbers in the conversation
   std::shared_ptr<const UpstreamModel> model;     // counts views
   std::shared_ptr<const UpstreamModel> original;  // counts pictures as they came
   Ticket job;
@@ -26,8 +26,8 @@ struct Service::Relayed {
   json given;        // its body, read
   Conversation talk;
   Extension extension;
-  std::string budget;                // that the request asks for
-  std::vector<std::string> digests;  // of the conversation up to each message
+  std::string budget;                                  // that the request asks for
+  std::vector<std::string> digests;                    // of the conversation up to each message
   std::vector<std::shared_ptr<SentMessage>> messages;  // null: nothing of ours in it
   std::vector<bool> remembered;                        // as an earlier turn sent it
   std::vector<bool> left_out;                          // pictures over the cap for old ones
