@@ -79,7 +79,11 @@ double median(std::vector<double> values) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int requests = argc > 1 ? std::max(kClients, std::atoi(argv[1])) : 2000;
+  const int requests = argc > 1 ? std::atoi(argv[1]) : 2000;
+  if (requests < kClients || argc > 2) {
+    std::fprintf(stderr, "usage: arrcoc_relay_cost [REQUESTS], at least %d\n", kClients);
+    return 2;
+  }
   int port_pipe[2], orders[2], done[2];
   if (::pipe(port_pipe) != 0 || ::pipe(orders) != 0 || ::pipe(done) != 0) return 1;
   const pid_t server = ::fork();

@@ -2,19 +2,22 @@
 //   node tools/relay_soak.mjs PATH_OF_ARRCOC [--seconds 60] [--clients 12]
 // Every reply must be 200, every turn must repeat the bytes of the turn before, counts must be those
 // of the pictures that arrived, and memory must be flat after the first third. Exit 1 otherwise.
-import {spawn} from 'node:child_process';
-import {readFileSync} from 'node:fs';
+import {existsSync, readFileSync} from 'node:fs';
 import {createServer} from 'node:http';
-import {fileURLToPath} from 'node:url';
+import {picturePath, serve} from '../tests/web/server.mjs';
 
-const root = fileURLToPath(new URL('../', import.meta.url));
+const binary = process.argv[2];
+if (!binary || !existsSync(binary)) {
+  console.error('usage: node tools/relay_soak.mjs PATH_OF_ARRCOC [--seconds 60] [--clients 12]');
+  process.exit(2);
+}
 const flag = (name, usual) => {
   const at = process.argv.indexOf('--' + name);
   return at < 0 ? usual : Number(process.argv[at + 1]);
 };
 const seconds = flag('seconds', 60), clients = flag('clients', 12);
 const pictures = ['receipt.jpg', 'street.jpg', 'chart.jpg', 'zoo.jpg']
-    .map((name) => readFileSync(root + 'examples/pictures/' + name).toString('base64'));
+    .map((name) => readFileSync(picturePath(name)).toString('base64'));
 const questions = ['What is the total?', 'What is the date?', 'Which is the largest?', 'What is written at the top?'];
 
 // What each kind expects and answers. sent: the messages of a request.
@@ -75,27 +78,11 @@ async function upstream(kind) {
   return {url: 'http://127.0.0.1:' + server.address().port, forget: (name) => last.delete(name), stop: () => server.close()};
 }
 
-async function serve(to) {
-  const child = spawn(process.argv[2], ['serve', '--port', '0', '--tiny', root + 'models/tiny', '--upstream', to,
-    '--cache-mb', '128', '--upstream-memory-mb', '32'], {stdio: ['ignore', 'pipe', 'ignore']});
-  const url = await new Promise((resolve, reject) => {
-    let said = '';
-    child.stdout.on('data', (data) => {
-      said += data;
-      const found = said.match(/http:\/\/\S+/);
-      if (found) resolve(found[0]);
-    });
-    child.on('exit', () => reject(new Error('the server did not start: ' + said)));
-  });
-  const memory = () => Number(readFileSync(`/proc/${child.pid}/status`, 'utf8').match(/VmRSS:\s+(\d+)/)[1]) / 1024;
-  const ended = new Promise((resolve) => child.on('exit', resolve));
-  return {url, memory, stop: () => (child.kill('SIGTERM'), ended)};
-}
-
 const lanes = [];
 for (const [name, kind] of Object.entries(kinds)) {
   const behind = await upstream(kind);
-  lanes.push({name, kind, behind, proxy: await serve(behind.url), turns: 0, kept: 0, native: 0});
+  lanes.push({name, kind, behind, proxy: await serve(binary, '--upstream', behind.url, '--cache-mb', '128',
+      '--upstream-memory-mb', '32'), turns: 0, kept: 0, native: 0});
 }
 const end = Date.now() + 1000 * seconds;
 let number = 0;

@@ -393,7 +393,7 @@ void Server::State::route() {
     response.set_content(service->metrics_text(), "text/plain; version=0.0.4; charset=utf-8");
   });
   http->Get("/v1/savings", [this](const auto&, auto& response) { service->savings(response); });
-  http->Get("/v1/pictures/([0-9a-f]+)", [this](const auto& request, auto& response) {
+  http->Get("/v1/pictures/(.+)", [this](const auto& request, auto& response) {
     answer(request, response,
            [&] { service->picture(request.matches[1].str(), request, response); });
   });

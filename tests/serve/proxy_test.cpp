@@ -4,17 +4,11 @@
 #include "ask/models.h"
 #include "double.h"
 #include "process.h"
+#include "proxied.h"
 #include "serve/upstream_model.h"
 
 namespace arrcoc::serving::test {
 namespace {
-
-Options proxy_to(const std::string& url) {
-  Options options = usual_options();
-  options.upstream = url;
-  options.upstream_seconds = 30;
-  return options;
-}
 
 json qwen_question(int budget = 0) {
   json body = question();

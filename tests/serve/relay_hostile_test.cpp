@@ -1,23 +1,12 @@
 // What strangers and odd upstreams may try with the proxy.
 #include "process.h"
+#include "proxied.h"
 #include "raw.h"
 #include "recording.h"
 #include "serve/relay/dialect.h"
 
 namespace arrcoc::serving::test {
 namespace {
-
-Options proxy_to(const std::string& url) {
-  Options options = usual_options();
-  options.upstream = url;
-  options.upstream_seconds = 30;
-  return options;
-}
-
-httplib::Result send(const Running& proxy, const std::string& path, const std::string& body,
-                     httplib::Headers headers = {}) {
-  return proxy.client().Post(path, headers, body, "application/json");
-}
 
 const std::string kReply = R"({"id":"c-1","choices":[{"index":0,"message":{"content":"42"}}]})";
 

@@ -4,24 +4,13 @@
 #include <condition_variable>
 #include <random>
 
+#include "proxied.h"
 #include "recording.h"
 #include "serve/relay/dialect.h"
 #include "serve/spare_threads.h"
 
 namespace arrcoc::serving::test {
 namespace {
-
-Options proxy_to(const std::string& url) {
-  Options options = usual_options();
-  options.upstream = url;
-  options.upstream_seconds = 30;
-  return options;
-}
-
-httplib::Result send(const Running& proxy, const std::string& path, const std::string& body,
-                     httplib::Headers headers = {}) {
-  return proxy.client().Post(path, headers, body, "application/json");
-}
 
 std::string big_base64() { return to_base64(bytes_of(source("examples/pictures/receipt.jpg"))); }
 

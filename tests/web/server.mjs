@@ -32,6 +32,8 @@ export async function serve(binary, ...flags) {
   });
   return {
     url,
+    // Resident megabytes.
+    memory: () => Number(readFileSync(`/proc/${child.pid}/status`, 'utf8').match(/VmRSS:\s+(\d+)/)[1]) / 1024,
     async stop() {
       child.kill('SIGTERM');
       return ended;

@@ -13,18 +13,12 @@ class AnthropicMessages : public Dialect {
     Conversation out;
     if (const std::string* model = string_at(request, "model")) out.model = *model;
     out.stream = flag_at(request, "stream");
-    const json* messages = list_at(request, "messages");
-    for (size_t i = 0; messages && i < messages->size(); ++i) {
-      const json& given = (*messages)[i];
-      RelayMessage message{role_of(given), json::json_pointer("/messages") / i, &given, ""};
-      add_words(string_at(given, "content"), message);
-      if (const json* content = list_at(given, "content"))
-        each_part(*content, message.place / "content",
-                  [&](const json& part, const json::json_pointer& place) {
-                    read_part(part, place, i, message, out);
-                  });
-      out.messages.push_back(std::move(message));
-    }
+    read_messages(
+        request, "messages", {"content"}, role_of,
+        [&](const json& part, PicturePart at, RelayMessage& message) {
+          read_part(part, std::move(at), message, out);
+        },
+        out);
     return out;
   }
 
@@ -75,17 +69,13 @@ class AnthropicMessages : public Dialect {
   }
 
  private:
-  static void read_part(const json& part, const json::json_pointer& place, size_t number,
-                        RelayMessage& message, Conversation& out) {
+  static void read_part(const json& part, PicturePart picture, RelayMessage& message,
+                        Conversation& out) {
     const std::string* type = string_at(part, "type");
     if (type && *type == "text") add_words(string_at(part, "text"), message);
     const json* source = object_at(part, "source");
     if (!type || *type != "image" || !source) return;
     const std::string* kind = string_at(*source, "type");
-    PicturePart picture;
-    picture.message = number;
-    picture.place = place;
-    picture.part = &part;
     picture.base64 = kind && *kind == "base64";
     const std::string* data = string_at(*source, picture.base64 ? "data" : "url");
     if (data == nullptr) return;

@@ -66,6 +66,28 @@ void each_part(const json& content, const json::json_pointer& place,
   }
 }
 
+void read_messages(const json& request, const char* key,
+                   std::initializer_list<const char*> contents, ChatRole (*role)(const json&),
+                   const ReadPart& part, Conversation& out) {
+  const json* messages = list_at(request, key);
+  for (size_t i = 0; messages && i < messages->size(); ++i) {
+    const json& given = (*messages)[i];
+    RelayMessage message{role(given), json::json_pointer() / key / i, &given, ""};
+    add_words(string_at(given, "content"), message);
+    for (const char* content : contents)
+      if (const json* parts = list_at(given, content))
+        each_part(*parts, message.place / content,
+                  [&](const json& one, const json::json_pointer& place) {
+                    PicturePart at;
+                    at.message = i;
+                    at.place = place;
+                    at.part = &one;
+                    part(one, std::move(at), message);
+                  });
+    out.messages.push_back(std::move(message));
+  }
+}
+
 std::string joined(const std::vector<json>& parts) {
   std::string out;
   for (const json& part : parts) {

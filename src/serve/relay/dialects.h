@@ -42,6 +42,12 @@ void add_words(const std::string* text, RelayMessage& message);
 // also for those of parts that have content themselves (results of tools).
 void each_part(const json& content, const json::json_pointer& place,
                const std::function<void(const json&, const json::json_pointer&)>& part);
+// The list of messages under `key` of a request. contents: keys of a message that hold words or
+// parts. part: reads one; `at` says where it is, and becomes a picture when it is added.
+using ReadPart = std::function<void(const json& part, PicturePart at, RelayMessage& message)>;
+void read_messages(const json& request, const char* key,
+                   std::initializer_list<const char*> contents, ChatRole (*role)(const json&),
+                   const ReadPart& part, Conversation& out);
 // For protocols whose content is words or a list of parts.
 void append_parts(const RelayMessage& message, const json& words, const std::vector<json>& parts,
                   std::vector<JsonEdit>& edits);

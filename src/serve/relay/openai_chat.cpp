@@ -16,18 +16,12 @@ class OpenAiChat : public Dialect {
       out.include_usage = flag_at(*options, "include_usage");
     if (const json* wishes = object_at(request, "mm_processor_kwargs"))
       read_limits(*wishes, out.limits);
-    const json* messages = list_at(request, "messages");
-    for (size_t i = 0; messages && i < messages->size(); ++i) {
-      const json& given = (*messages)[i];
-      RelayMessage message{role_of(given), json::json_pointer("/messages") / i, &given, ""};
-      add_words(string_at(given, "content"), message);
-      if (const json* content = list_at(given, "content"))
-        each_part(*content, message.place / "content",
-                  [&](const json& part, const json::json_pointer& place) {
-                    read_part(part, place, i, message, out);
-                  });
-      out.messages.push_back(std::move(message));
-    }
+    read_messages(
+        request, "messages", {"content"}, role_of,
+        [&](const json& part, PicturePart at, RelayMessage& message) {
+          read_part(part, std::move(at), message, out);
+        },
+        out);
     return out;
   }
 
@@ -73,16 +67,12 @@ class OpenAiChat : public Dialect {
   }
 
  private:
-  static void read_part(const json& part, const json::json_pointer& place, size_t number,
-                        RelayMessage& message, Conversation& out) {
+  static void read_part(const json& part, PicturePart picture, RelayMessage& message,
+                        Conversation& out) {
     const std::string* type = string_at(part, "type");
     if (type == nullptr) return;
     if (*type == "text" || *type == "input_text") add_words(string_at(part, "text"), message);
     if (*type != "image_url" && *type != "input_image") return;
-    PicturePart picture;
-    picture.message = number;
-    picture.place = place;
-    picture.part = &part;
     const json* inner = object_at(part, "image_url");
     const std::string* url = inner ? string_at(*inner, "url") : string_at(part, "image_url");
     if (url == nullptr) return;

@@ -13,19 +13,13 @@ class OpenAiResponses : public Dialect {
     out.stream = flag_at(request, "stream");
     if (const std::string* input = string_at(request, "input"))
       out.messages.push_back({ChatRole::user, json::json_pointer("/input"), nullptr, *input});
-    const json* items = list_at(request, "input");
-    for (size_t i = 0; items && i < items->size(); ++i) {
-      const json& item = (*items)[i];
-      RelayMessage message{role_of_item(item), json::json_pointer("/input") / i, &item, ""};
-      add_words(string_at(item, "content"), message);
-      for (const char* key : {"content", "output"})  // output: of a function that was called
-        if (const json* content = list_at(item, key))
-          each_part(*content, message.place / key,
-                    [&](const json& part, const json::json_pointer& place) {
-                      read_part(part, place, i, message, out);
-                    });
-      out.messages.push_back(std::move(message));
-    }
+    // output: of a function that was called
+    read_messages(
+        request, "input", {"content", "output"}, role_of_item,
+        [&](const json& part, PicturePart at, RelayMessage& message) {
+          read_part(part, std::move(at), message, out);
+        },
+        out);
     return out;
   }
 
@@ -87,17 +81,13 @@ class OpenAiResponses : public Dialect {
     return type->ends_with("_output") ? ChatRole::tool : ChatRole::assistant;
   }
 
-  static void read_part(const json& part, const json::json_pointer& place, size_t number,
-                        RelayMessage& message, Conversation& out) {
+  static void read_part(const json& part, PicturePart picture, RelayMessage& message,
+                        Conversation& out) {
     const std::string* type = string_at(part, "type");
     if (type && (*type == "input_text" || *type == "output_text"))
       add_words(string_at(part, "text"), message);
     const std::string* url = string_at(part, "image_url");
     if (!type || *type != "input_image" || !url) return;
-    PicturePart picture;
-    picture.message = number;
-    picture.place = place;
-    picture.part = &part;
     picture.data = *url;
     picture.detail = detail_of(part);
     out.pictures.push_back(std::move(picture));
