@@ -51,8 +51,11 @@ struct Options {
   int queue = 256;         // jobs that may wait; more are 429
   int cache_mb = 512;      // pictures already seen
   // limits
-  int connections = 256;  // open at once; more are 503
+  int connections = 256;  // that are at a request at once; more are 503
+  int connections_per_address = 128;
   double max_body_mb = 32;
+  int inflight_mb = 160;  // of all requests that are being read and taken apart; more are 503
+  int max_budget = 0;     // image tokens that a request may ask for; 0: any number
   double max_megapixels = 50;
   int max_pictures = 8;             // a request
   double request_seconds = 60;      // from the first byte of the answer's work to its end; 504
@@ -101,8 +104,13 @@ void visit_fields(Options& o, F&& f) {
   f("batch_tokens", "tokens of one batch", o.batch_tokens);
   f("queue", "jobs that may wait before requests are refused", o.queue);
   f("cache_mb", "megabytes of pictures already seen", o.cache_mb);
-  f("connections", "connections open at once", o.connections);
+  f("connections", "requests that run at once; as many connections more may wait", o.connections);
+  f("connections_per_address", "the same for one address (of IPv6, its first half)",
+    o.connections_per_address);
   f("max_body_mb", "largest request body", o.max_body_mb);
+  f("inflight_mb", "megabytes of all requests that are being read and taken apart", o.inflight_mb);
+  f("max_budget", "most image tokens that a request gets, whatever it asks for; 0: no limit",
+    o.max_budget);
   f("max_megapixels", "largest picture", o.max_megapixels);
   f("max_pictures", "pictures of one request", o.max_pictures);
   f("request_seconds", "time for one answer", o.request_seconds);
@@ -204,10 +212,13 @@ class Server {
   // Error{io} when the address is taken, Error{bad_argument} for options that cannot be.
   void start();
   int port() const;
-  // Waits until the model is loaded; Error when it could not be.
+  // Waits until the model is loaded; Error when it could not be. False when it took longer.
   void wait_ready();
-  // No new connections; what runs may finish within shutdown_seconds. Returns when all is done.
-  void stop();
+  bool wait_ready(double seconds);
+  // No new connections; what runs may finish within shutdown_seconds, what still runs then is told
+  // so and, a moment later, broken off. True when nothing is left; false: only the end of the
+  // process, or the destructor, which waits for it, ends what does not listen (loading).
+  bool stop();
 
  private:
   struct State;

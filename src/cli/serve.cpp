@@ -1,5 +1,6 @@
 // arrcoc serve: the HTTP server, or a proxy in front of another one.
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -54,10 +55,13 @@ class EndSignal {
     };
     for (int signal : {SIGTERM, SIGINT}) ::sigaction(signal, &action, nullptr);
   }
-  void wait() const {
-    char byte = 0;
-    while (::read(pipe_[0], &byte, 1) < 0 && errno == EINTR) {
+  // True when it has come; waits for it at most so long, or (-1) for ever.
+  bool wait(int milliseconds) const {
+    pollfd watch{pipe_[0], POLLIN, 0};
+    int found = 0;
+    while ((found = ::poll(&watch, 1, milliseconds)) < 0 && errno == EINTR) {
     }
+    return found > 0;
   }
 
  private:
@@ -85,13 +89,20 @@ void serve(const Serve& args) {
     std::cerr << line << "\n";
   });
   server.start();
-  server.wait_ready();
-  const std::string host =
-      options.host.find(':') == std::string::npos ? options.host : "[" + options.host + "]";
-  std::cout << "arrcoc serves on http://" << host << ":" << server.port() << std::endl;
-  end.wait();
-  server.stop();
+  bool ended = false, ready = false;
+  while (!ended && !ready) {
+    ready = server.wait_ready(0.05);
+    ended = end.wait(0);
+  }
+  if (ready) {
+    const std::string host =
+        options.host.find(':') == std::string::npos ? options.host : "[" + options.host + "]";
+    std::cout << "arrcoc serves on http://" << host << ":" << server.port() << std::endl;
+    end.wait(-1);
+  }
+  const bool clean = server.stop();
   std::cout << "stopped" << std::endl;
+  if (!clean) std::_Exit(0);  // something does not listen: what was acknowledged is on disk
 }
 
 }  // namespace

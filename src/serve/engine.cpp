@@ -9,6 +9,7 @@
 
 #include "arrcoc/error.h"
 #include "arrcoc/media.h"
+#include "base/cancel.h"
 #include "base/json.h"
 #include "base/stopwatch.h"
 #include "serve/api_error.h"
@@ -98,7 +99,7 @@ void Engine::require_room() const {
 // ---- Pictures
 
 SeenRef Engine::see(const std::vector<uint8_t>& bytes, const AskOptions& given,
-                    Clock::time_point deadline) {
+                    Clock::time_point deadline, const std::function<void()>& patience) {
   const AskOptions options = asker_->fitted(given);
   const auto looker = asker_->looker(options);
   const bool closer = options.passes.passes > 1 && options.passes.enlarge;
@@ -106,7 +107,7 @@ SeenRef Engine::see(const std::vector<uint8_t>& bytes, const AskOptions& given,
                        options.least_side, options.most_side, options.enlarge || closer};
   auto promise = std::make_shared<std::promise<SeenRef>>();
   bool fresh = false;
-  const std::shared_future<SeenRef> future = cache_.find(key, *promise, fresh);
+  const PictureCache::Place place = cache_.find(key, *promise, fresh);
   metrics_.count(fresh ? "arrcoc_cache_misses_total" : "arrcoc_cache_hits_total");
   if (fresh) {
     try {
@@ -117,6 +118,7 @@ SeenRef Engine::see(const std::vector<uint8_t>& bytes, const AskOptions& given,
     }
     auto copy = std::make_shared<std::vector<uint8_t>>(bytes);
     workers_.add([this, key, promise, copy, looker, options] {
+      if (cache_.abandoned(key)) return;
       SeenRef seen;
       std::exception_ptr problem;
       try {
@@ -127,9 +129,13 @@ SeenRef Engine::see(const std::vector<uint8_t>& bytes, const AskOptions& given,
       cache_.settle(key, *promise, std::move(seen), problem);
     });
   }
-  if (future.wait_until(deadline) != std::future_status::ready)
-    throw ApiError(504, "timeout", "reading the picture took longer than allowed");
-  return future.get();
+  while (place.seen.wait_until(std::min(deadline, Clock::now() + kSlice)) !=
+         std::future_status::ready) {
+    if (Clock::now() >= deadline)
+      throw ApiError(504, "timeout", "reading the picture took longer than allowed");
+    if (patience) patience();
+  }
+  return place.seen.get();
 }
 
 SeenRef Engine::decode_and_see(const std::vector<uint8_t>& bytes, const PictureKey& key,
@@ -216,6 +222,10 @@ void Engine::read(std::vector<JobRef> batch) {
   if (batch.empty()) return;
   metrics_.observe("arrcoc_batch_questions", static_cast<double>(batch.size()));
   BatchSink sink(batch);
+  const CancelScope scope([&batch] {
+    return std::all_of(batch.begin(), batch.end(),
+                       [](const JobRef& job) { return job->listeners_ == 0; });
+  });
   Stopwatch watch;
   try {
     batch.front()->question_.model->read(sink.readings, sink);

@@ -67,8 +67,10 @@ class Engine {
 
   // Decodes and looks at a picture, or finds it in the cache. ApiError{429} when the queue is full,
   // {504} at the deadline, Error of media::decode.
+  // patience: called now and then while it waits, throws when that has become pointless. What
+  // nobody waits for when its turn comes is not decoded.
   SeenRef see(const std::vector<uint8_t>& bytes, const AskOptions& options,
-              Clock::time_point deadline);
+              Clock::time_point deadline, const std::function<void()>& patience = {});
   // A picture that is still in the cache, by the SHA-256 of its bytes; null when it is not.
   SeenRef known(const std::string& digest) const { return cache_.like({digest}); }
   // ApiError{429}.

@@ -1,14 +1,15 @@
 #include "serve/http.h"
 
-#include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 #include "serve/api_error.h"
 
@@ -16,125 +17,31 @@ namespace arrcoc::serving {
 
 namespace {
 
-constexpr int kSpareThreads = 16;  // tell those who are too many so, and clean up
+constexpr int kSpare = 16;  // threads for /health where all others are taken
 constexpr int kBacklog = 511;
-constexpr size_t kBuffer = 16 << 10;
+constexpr int kMostServed = 1000;  // requests of one connection
 constexpr size_t kLinger = size_t{64} << 20;
+constexpr double kLingerSeconds = 2;
+constexpr int kAcceptedAtOnce = 64;
 
-Clock::duration seconds(double s) {
-  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s));
+// What counts as one client: IPv6 hosts have whole networks of addresses.
+std::string client_of(const std::string& address) {
+  size_t end = 0;
+  for (int groups = 0; groups < 4 && end != std::string::npos; ++groups)
+    end = address.find(':', end == 0 ? 0 : end + 1);
+  return address.substr(0, end);
 }
 
-// True when the socket is ready for `events` before the deadline.
-bool ready(socket_t socket, short events, Clock::time_point deadline) {
-  while (true) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    if (left <= 0) return false;
-    pollfd watch{socket, events, 0};
-    const int found = ::poll(&watch, 1, static_cast<int>(std::min<int64_t>(left, 1000)));
-    if (found > 0) return true;
-    if (found < 0 && errno != EINTR) return false;
-  }
+std::string reply_of(const ApiError& error) {
+  const std::string body = error.body();
+  return "HTTP/1.1 " + std::to_string(error.status()) +
+         " Refused\r\nConnection: close\r\nContent-Type: application/json\r\n" +
+         (error.status() == 503 ? "Retry-After: 1\r\n" : "") +
+         "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
-void address(const sockaddr_storage& from, std::string& ip, int& port) {
-  char text[INET6_ADDRSTRLEN] = "";
-  if (from.ss_family == AF_INET) {
-    const auto* v4 = reinterpret_cast<const sockaddr_in*>(&from);
-    ::inet_ntop(AF_INET, &v4->sin_addr, text, sizeof text);
-    port = ntohs(v4->sin_port);
-  } else if (from.ss_family == AF_INET6) {
-    const auto* v6 = reinterpret_cast<const sockaddr_in6*>(&from);
-    ::inet_ntop(AF_INET6, &v6->sin6_addr, text, sizeof text);
-    port = ntohs(v6->sin6_port);
-  }
-  ip = text;
-}
-
-class DeadlineStream : public httplib::Stream {
- public:
-  DeadlineStream(socket_t socket, const HttpLimits& limits) : socket_(socket), limits_(limits) {}
-
-  void begin_request() { read_deadline_ = Clock::now() + seconds(limits_.read_seconds); }
-  bool buffered() const { return at_ < size_; }
-  // A closed connection reads as end of file; bytes of a next request do not.
-  bool gone() const {
-    char byte;
-    const ssize_t n = ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
-  }
-
-  bool is_readable() const override { return buffered() || ready(socket_, POLLIN, read_deadline_); }
-  bool is_writable() const override { return !gone(); }
-
-  ssize_t read(char* to, size_t size) override {
-    if (!buffered()) {
-      if (!ready(socket_, POLLIN, read_deadline_)) return -1;
-      const ssize_t n = ::recv(socket_, buffer_, sizeof buffer_, 0);
-      if (n <= 0) return n;
-      at_ = 0;
-      size_ = static_cast<size_t>(n);
-    }
-    const size_t n = std::min(size, size_ - at_);
-    std::memcpy(to, buffer_ + at_, n);
-    at_ += n;
-    return static_cast<ssize_t>(n);
-  }
-
-  ssize_t write(const char* from, size_t size) override {
-    const auto deadline = Clock::now() + seconds(limits_.write_seconds);
-    while (true) {
-      if (!ready(socket_, POLLOUT, deadline)) return -1;
-      const ssize_t n = ::send(socket_, from, size, MSG_NOSIGNAL | MSG_DONTWAIT);
-      if (n >= 0) return n;
-      if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) return -1;
-    }
-  }
-
-  void get_remote_ip_and_port(std::string& ip, int& port) const override {
-    sockaddr_storage from{};
-    socklen_t size = sizeof from;
-    if (::getpeername(socket_, reinterpret_cast<sockaddr*>(&from), &size) == 0)
-      address(from, ip, port);
-  }
-  void get_local_ip_and_port(std::string& ip, int& port) const override {
-    sockaddr_storage from{};
-    socklen_t size = sizeof from;
-    if (::getsockname(socket_, reinterpret_cast<sockaddr*>(&from), &size) == 0)
-      address(from, ip, port);
-  }
-  socket_t socket() const override { return socket_; }
-
- private:
-  socket_t socket_;
-  const HttpLimits& limits_;
-  Clock::time_point read_deadline_;
-  char buffer_[kBuffer];
-  size_t at_ = 0, size_ = 0;
-};
-
-// Closing while the client still sends would reset the connection and lose the reply: read on for a
-// short while and throw away.
-void close_gently(socket_t socket) {
-  ::shutdown(socket, SHUT_WR);
-  const auto deadline = Clock::now() + std::chrono::seconds(2);
-  char waste[16 << 10];
-  for (size_t sum = 0; sum < kLinger && ready(socket, POLLIN, deadline);) {
-    const ssize_t n = ::recv(socket, waste, sizeof waste, 0);
-    if (n <= 0) break;
-    sum += static_cast<size_t>(n);
-  }
-  ::close(socket);
-}
-
-void refuse(DeadlineStream& stream) {
-  const std::string body =
-      ApiError(503, "too_many_connections", "too many connections, try again later").body();
-  stream.httplib::Stream::write(
-      "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n"
-      "Content-Type: application/json\r\nRetry-After: 1\r\n"
-      "Content-Length: " +
-      std::to_string(body.size()) + "\r\n\r\n" + body);
+ApiError too_many() {
+  return {503, "too_many_connections", "too many connections, try again later"};
 }
 
 thread_local Connection t_connection;
@@ -144,65 +51,300 @@ thread_local Connection t_connection;
 Connection& connection() { return t_connection; }
 
 HttpServer::HttpServer(const HttpLimits& limits) : limits_(limits) {
-  const size_t threads = static_cast<size_t>(limits.connections + kSpareThreads);
-  new_task_queue = [this, threads] {
-    // httplib lets five clients knock at once; the sixth would try again a second later.
-    ::listen(svr_sock_, kBacklog);
-    return new httplib::ThreadPool(threads);
-  };
   set_socket_options([](socket_t socket) {
     // SO_REUSEPORT, httplib's default, would let two servers share a port by accident.
     const int yes = 1;
     ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   });
-  set_keep_alive_max_count(1000);
   set_keep_alive_timeout(static_cast<time_t>(limits.idle_seconds));  // only what clients are told
 }
 
-bool HttpServer::process_and_close_socket(socket_t socket) {
-  const int number = ++open_;
-  const int yes = 1;
-  ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-  if (number > limits_.connections || draining_) {
-    DeadlineStream stream(socket, limits_);
-    refuse(stream);
-    close_gently(socket);
-  } else {
-    serve(socket);
+HttpServer::~HttpServer() {
+  drain();
+  ending_ = true;
+  wake();
+  if (loop_.joinable()) loop_.join();
+  cut();
+  threads_.reset();
+  for (const Waiting& one : back_) ::close(one.socket);
+  for (const int fd : {epoll_, event_})
+    if (fd >= 0) ::close(fd);
+}
+
+void HttpServer::run() {
+  // httplib breaks replies off once its socket is gone: it keeps the number, we keep the socket.
+  listening_ = svr_sock_;
+  epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
+  event_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  // httplib lets five clients knock at once; the sixth would try again a second later.
+  if (epoll_ < 0 || event_ < 0 || ::listen(listening_, kBacklog) != 0)
+    throw Error(ErrorCode::io, "cannot wait for connections");
+  ::fcntl(listening_, F_SETFL, O_NONBLOCK);
+  for (const int fd : {static_cast<int>(listening_), event_}) {
+    epoll_event event{EPOLLIN, {.fd = fd}};
+    ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event);
   }
-  --open_;
+  loop_ = std::thread([this] { loop(); });
+}
+
+void HttpServer::wake() const {
+  const uint64_t one = 1;
+  if (event_ >= 0) [[maybe_unused]]
+    const ssize_t n = ::write(event_, &one, sizeof one);
+}
+
+void HttpServer::drain() {
+  draining_ = true;
+  wake();
+}
+
+bool HttpServer::wait_idle(Clock::time_point until) const {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_until(lock, until, [this] { return running_.empty(); });
+}
+
+void HttpServer::cut() {
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [socket, count] : running_) ::shutdown(socket, SHUT_RDWR);
+}
+
+int HttpServer::open() const { return open_; }
+
+// ---- The gate: one thread
+
+void HttpServer::loop() {
+  while (!ending_) {
+    try {
+      turn();
+    } catch (const std::exception&) {  // out of memory: others will give some back
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+  while (!waiting_.empty()) forget(waiting_.begin(), true);
+  if (listening_ >= 0) ::close(listening_);
+}
+
+void HttpServer::turn() {
+  epoll_event events[64];
+  const int found = ::epoll_wait(epoll_, events, std::size(events), 200);
+  for (int i = 0; i < found; ++i) {
+    const int fd = events[i].data.fd;
+    if (fd == event_) {
+      uint64_t count;
+      [[maybe_unused]] const ssize_t n = ::read(event_, &count, sizeof count);
+    } else if (fd == listening_) {
+      accept_some();
+    } else if (const auto place = places_.find(fd); place != places_.end()) {
+      hear(place->second);
+    }
+  }
+  if (draining_ && listening_ >= 0) {
+    ::close(listening_);
+    listening_ = -1;
+  }
+  take_back();
+  expire();
+}
+
+void HttpServer::accept_some() {
+  for (int i = 0; i < kAcceptedAtOnce; ++i) {
+    const socket_t socket = ::accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC);
+    if (socket < 0) {
+      // Out of descriptors or memory: somebody has to go before the next one can come. Whatever
+      // else it is, the next connection may be well.
+      if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+        if (!waiting_.empty()) forget(waiting_.begin(), true);
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      }
+      return;
+    }
+    const int yes = 1;
+    ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    Waiting one;
+    one.socket = socket;
+    one.address = client_of(peer_address(socket));
+    one.deadline = Clock::now() + seconds(limits_.idle_seconds);
+    ++open_;
+    make_room(one.address);
+    watch(std::move(one));
+  }
+}
+
+// Whoever has waited longest without ever asking goes first, then whoever is done for the moment.
+void HttpServer::make_room(const std::string& address) {
+  const auto drop = [this](const auto& may_go) {
+    auto victim = waiting_.end();
+    for (auto one = waiting_.begin(); one != waiting_.end(); ++one)
+      if (may_go(*one) && (victim == waiting_.end() || (victim->served > 0 && one->served == 0)))
+        victim = one;
+    if (victim != waiting_.end()) forget(victim, true);
+  };
+  const auto same = [&](const Waiting& one) { return one.address == address; };
+  if (std::count_if(waiting_.begin(), waiting_.end(), same) >= limits_.per_address) drop(same);
+  if (waiting_.size() >= static_cast<size_t>(limits_.requests))
+    drop([](const Waiting&) { return true; });
+}
+
+void HttpServer::watch(Waiting one) {
+  epoll_event event{EPOLLIN | EPOLLRDHUP, {.fd = one.socket}};
+  if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, one.socket, &event) != 0) {
+    ::close(one.socket);
+    --open_;
+    return;
+  }
+  const Place place = waiting_.insert(waiting_.end(), std::move(one));
+  places_[place->socket] = place;
+  if (!place->bytes.empty()) advance(place);
+}
+
+void HttpServer::forget(Place place, bool close) {
+  ::epoll_ctl(epoll_, EPOLL_CTL_DEL, place->socket, nullptr);
+  places_.erase(place->socket);
+  if (close) {
+    ::close(place->socket);
+    --open_;
+  }
+  waiting_.erase(place);
+}
+
+void HttpServer::hear(Place place) {
+  char bytes[16 << 10];
+  const ssize_t n = ::recv(place->socket, bytes, sizeof bytes, MSG_DONTWAIT);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (n <= 0) return forget(place, true);
+  if (place->lingers) {
+    place->wasted += static_cast<size_t>(n);
+    if (place->wasted > kLinger) forget(place, true);
+    return;
+  }
+  if (place->bytes.empty()) place->deadline = Clock::now() + seconds(limits_.read_seconds);
+  place->bytes.append(bytes, static_cast<size_t>(n));
+  advance(place);
+}
+
+// A head may be whole, or may have become too long to be one.
+void HttpServer::advance(Place place) {
+  bool spare = false;
+  try {
+    const size_t size = head_size(place->bytes, limits_.head, place->searched);
+    place->searched = place->bytes.size();
+    if (size == 0) return;
+    const RequestHead head =
+        judge_head(std::string_view(place->bytes).substr(0, size), limits_.head);
+    if (!admit(*place, head, spare)) throw too_many();
+    Waiting one = std::move(*place);
+    place->socket = one.socket;
+    forget(place, false);
+    one.bytes.erase(0, size);
+    one.searched = 0;
+    start(std::move(one), head, spare);
+  } catch (const ApiError& problem) {
+    say(*place, reply_of(problem));
+    forget(place, true);
+  }
+}
+
+void HttpServer::say(const Waiting& one, const std::string& reply) const {
+  [[maybe_unused]] const ssize_t n =
+      ::send(one.socket, reply.data(), reply.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  ::shutdown(one.socket, SHUT_WR);
+}
+
+bool HttpServer::admit(const Waiting& one, const RequestHead& head, bool& spare) {
+  const std::scoped_lock lock(mutex_);
+  const auto known = by_address_.find(one.address);
+  const bool full = static_cast<int>(running_.size()) - spare_running_ >= limits_.requests ||
+                    (known != by_address_.end() && known->second >= limits_.per_address);
+  spare = full;
+  if (full && (head.path != "/health" || !head.bodiless || spare_running_ >= kSpare)) return false;
+  ++(full ? spare_running_ : by_address_[one.address]);
+  running_[one.socket] = 1;
   return true;
 }
 
-void HttpServer::serve(socket_t socket) {
-  DeadlineStream stream(socket, limits_);
+// Connections come back after their request, or stay a moment so that the last reply is heard.
+void HttpServer::take_back() {
+  std::vector<Waiting> back;
+  {
+    const std::scoped_lock lock(mutex_);
+    back.swap(back_);
+  }
+  for (Waiting& one : back) {
+    make_room(one.address);
+    watch(std::move(one));
+  }
+}
+
+void HttpServer::expire() {
+  const auto now = Clock::now();
+  for (auto next = waiting_.begin(); next != waiting_.end();) {
+    const Place place = next++;
+    const bool idle = place->bytes.empty() && !place->lingers;
+    if (place->deadline > now && !(draining_ && idle)) continue;
+    if (!idle && !place->lingers)
+      say(*place, reply_of({408, "request_timeout", "the request did not arrive in time"}));
+    forget(place, true);
+  }
+}
+
+// ---- Requests: a thread each
+
+void HttpServer::start(Waiting given, const RequestHead& head, bool spare) {
+  const auto one = std::make_shared<Waiting>(std::move(given));
+  one->bytes.insert(0, head.text);
+  try {
+    threads_->run([this, one, spare] {
+      try {
+        serve(*one);
+      } catch (...) {  // nobody above would catch it
+        close_soon(*one);
+      }
+      t_connection = {};
+      ended(*one, spare);
+    });
+  } catch (const std::exception&) {  // no more threads
+    say(*one, reply_of(too_many()));
+    close_soon(*one);
+    ended(*one, spare);
+  }
+}
+
+void HttpServer::serve(Waiting& one) {
+  HttpStream stream(one.socket, std::move(one.bytes), one.deadline, limits_.write_seconds);
+  t_connection.start = Clock::now();
   t_connection.gone = [&stream] { return stream.gone(); };
-  bool clean = false;
-  for (size_t left = keep_alive_max_count_; left > 0; --left) {
-    const auto idle = Clock::now() + seconds(limits_.idle_seconds);
-    bool more = stream.buffered();
-    while (!more && !draining_ && Clock::now() < idle)
-      more = ready(socket, POLLIN, std::min(idle, Clock::now() + std::chrono::milliseconds(200)));
-    if (!more || stream.gone()) {
-      clean = true;
-      break;
+  const bool last = ++one.served == kMostServed || draining_;
+  bool closed = false;
+  const bool well = process_request(stream, last, closed, nullptr);
+  t_connection.held = nullptr;
+  if (!well || closed || last || draining_ || t_connection.close_after) return close_soon(one);
+  one.bytes = stream.rest();
+  one.deadline =
+      Clock::now() + seconds(one.bytes.empty() ? limits_.idle_seconds : limits_.read_seconds);
+}
+
+// Closing while the client still sends would reset the connection and lose the reply: the gate
+// reads on for a short while and throws away.
+void HttpServer::close_soon(Waiting& one) {
+  ::shutdown(one.socket, SHUT_WR);
+  one.lingers = true;
+  one.bytes.clear();
+  one.deadline = Clock::now() + seconds(kLingerSeconds);
+}
+
+void HttpServer::ended(Waiting& one, bool spare) {
+  {
+    const std::scoped_lock lock(mutex_);
+    running_.erase(one.socket);
+    if (spare) {
+      --spare_running_;
+    } else if (--by_address_[one.address] == 0) {
+      by_address_.erase(one.address);
     }
-    stream.begin_request();
-    t_connection.close_after = false;
-    t_connection.start = Clock::now();
-    bool closed = false;
-    const bool last = left == 1 || draining_;
-    const bool goes_on = process_request(stream, last, closed, nullptr) && !closed;
-    t_connection.held = nullptr;
-    if (!goes_on) break;
-    if (t_connection.close_after || draining_) break;
+    back_.push_back(std::move(one));
+    changed_.notify_all();
   }
-  t_connection.gone = nullptr;
-  if (clean) {
-    ::close(socket);
-  } else {
-    close_gently(socket);
-  }
+  wake();
 }
 
 }  // namespace arrcoc::serving

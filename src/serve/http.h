@@ -1,29 +1,33 @@
-// cpp-httplib's server with deadlines of our own.
+// cpp-httplib's routing and formatting behind a gate of our own.
 //
-// httplib 0.11 counts its time-outs from the last byte, so a client that drips one byte a second
-// holds a thread for ever; it waits with select(), which cannot watch descriptors above 1024; and
-// it goes on with a connection whose request body was not read. Connections are therefore run here,
-// over a stream with a deadline for the whole request, and only routing and formatting are its.
+// httplib 0.11 has a thread wait for every connection and counts its time-outs from the last byte,
+// so a few hundred silent or dripping clients hold all of it; it waits with select(), which cannot
+// watch descriptors above 1024; it ends for good when accept() fails; and it goes on with a
+// connection whose request body was not read. Here one thread accepts, waits for the heads of all
+// connections and judges them (http_head.h); only a whole head gets a thread, and only that
+// request's.
 #pragma once
 
-#include <httplib.h>
-
-#include <atomic>
-#include <chrono>
+#include <list>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "serve/http_head.h"
+#include "serve/http_stream.h"
+#include "serve/spare_threads.h"
 
 namespace arrcoc::serving {
 
-using Clock = std::chrono::steady_clock;
-inline double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 struct HttpLimits {
-  int connections = 256;
-  double read_seconds = 20;
-  double write_seconds = 30;  // without progress
+  int requests = 256;  // that run at once; as many connections more may wait
+  int per_address = 128;
+  double read_seconds = 20;   // for a whole request
+  double write_seconds = 30;  // that a reader may keep us waiting, in all
   double idle_seconds = 15;
+  HeadLimits head;
 };
 
 // What a handler may ask about, or do to, the connection that it runs on.
@@ -42,18 +46,66 @@ Connection& connection();
 class HttpServer : public httplib::Server {
  public:
   explicit HttpServer(const HttpLimits& limits);
-  // From now on connections are closed after the request that they are at.
-  void drain() { draining_ = true; }
-  bool draining() const { return draining_; }
-  int open() const { return open_; }
+  ~HttpServer() override;
+
+  // After bind_to_port or bind_to_any_port.
+  void run();
+  // No new connections; those that run are closed after the request that they are at.
+  void drain();
+  // True when no request runs any more.
+  bool wait_idle(Clock::time_point until) const;
+  // Breaks off what still runs: nothing can be read or written any more.
+  void cut();
+  int open() const;  // connections
 
  private:
-  bool process_and_close_socket(socket_t socket) override;
-  void serve(socket_t socket);
+  // A connection between two requests, or one that is to be closed once its client has heard.
+  struct Waiting {
+    socket_t socket = -1;
+    std::string address, bytes;
+    size_t searched = 0;
+    int served = 0;
+    bool lingers = false;
+    size_t wasted = 0;  // bytes thrown away while it lingers
+    Clock::time_point deadline;
+  };
+  using Place = std::list<Waiting>::iterator;
 
-  HttpLimits limits_;
-  std::atomic<bool> draining_{false};
+  void loop();
+  void turn();
+  void accept_some();
+  void watch(Waiting one);
+  void hear(Place place);  // its socket has something to say
+  void advance(Place place);
+  void take_back();
+  void expire();
+  void make_room(const std::string& address);
+  void forget(Place place, bool close);
+  void say(const Waiting& one, const std::string& reply) const;
+  bool admit(const Waiting& one, const RequestHead& head, bool& spare);
+  void start(Waiting given, const RequestHead& head, bool spare);
+  void serve(Waiting& one);
+  static void close_soon(Waiting& one);
+  void ended(Waiting& one, bool spare);
+  void wake() const;
+
+  const HttpLimits limits_;
+  int epoll_ = -1, event_ = -1;
+  socket_t listening_ = -1;
+  // Of the loop's thread.
+  std::list<Waiting> waiting_;  // oldest first
+  std::map<socket_t, Place> places_;
+  // Shared.
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  std::vector<Waiting> back_;              // from requests that are over
+  std::map<std::string, int> by_address_;  // requests that run
+  std::map<socket_t, int> running_;
+  int spare_running_ = 0;
   std::atomic<int> open_{0};
+  std::atomic<bool> draining_{false}, ending_{false};
+  std::unique_ptr<SpareThreads> threads_ = std::make_unique<SpareThreads>();
+  std::thread loop_;
 };
 
 }  // namespace arrcoc::serving

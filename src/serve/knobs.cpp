@@ -1,6 +1,7 @@
 #include "serve/knobs.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "arrcoc/allocate.h"
 #include "arrcoc/error.h"
@@ -34,11 +35,15 @@ Detail wanted(const Knobs& knobs) {
   return out;
 }
 
-void require_budget(const std::string& rule) {
+int even_budget(const std::string& rule) {
   Look even;
   even.relevance.map = Map{1, 1, 16, 16, {0.5F}};
+  return allocating::budget(even, parse_query("what"), rule).tokens;
+}
+
+void require_budget(const std::string& rule) {
   try {
-    allocating::budget(even, parse_query("what"), rule);
+    even_budget(rule);
   } catch (const Error& e) {
     throw ApiError(400, "invalid_request", std::string(kBudgetHeader) + ": " + e.what());
   }
@@ -57,6 +62,24 @@ std::string budget_of(const Knobs& knobs, int token_pixels, const std::string& o
   const Detail detail = wanted(knobs);
   if (detail != Detail::automatic) return detail == Detail::low ? "fast" : "accurate";
   return of_model.empty() ? of_server : of_model;
+}
+
+std::string capped(const std::string& budget, int most) {
+  if (most == 0 || budget.empty()) return budget;
+  const auto range = [&](int low, int high) {
+    high = std::min(high, most);
+    if (high < 2) return std::to_string(high);
+    return "auto:" + std::to_string(std::min(low, high - 1)) + "-" + std::to_string(high);
+  };
+  int low = 0, high = 0;
+  if (std::sscanf(budget.c_str(), "auto:%5d-%5d", &low, &high) == 2)
+    return high > most ? range(low, high) : budget;
+  if (budget.find_first_not_of("0123456789") == std::string::npos)
+    return budget.size() > 9 || std::stoll(budget) > most ? std::to_string(most) : budget;
+  if (most >= kMaxBudget) return budget;  // no rule gives more
+  if (budget == "fast" || budget == "balanced" || budget == "accurate")
+    return std::to_string(std::min(even_budget(budget), most));
+  return range(kMinBudget, most);
 }
 
 }  // namespace arrcoc::serving

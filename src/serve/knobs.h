@@ -30,5 +30,7 @@ struct Knobs {
 // auto says nothing. ApiError{400} for a header that is no budget.
 std::string budget_of(const Knobs& knobs, int token_pixels, const std::string& of_model,
                       const std::string& of_server);
+// The same budget, at most so many tokens (0: any number).
+std::string capped(const std::string& budget, int most);
 
 }  // namespace arrcoc::serving

@@ -56,6 +56,7 @@ const std::vector<Description>& descriptions() {
       {"arrcoc_queue_jobs", Kind::gauge, "Jobs that wait.", {}},
       {"arrcoc_requests_running", Kind::gauge, "Requests that were read and wait for a reply.", {}},
       {"arrcoc_connections", Kind::gauge, "Open connections.", {}},
+      {"arrcoc_inflight_bytes", Kind::gauge, "Bytes that requests hold, see --inflight-mb.", {}},
       {"arrcoc_adapter_quality_mean",
        Kind::gauge,
        "What the adapter finds tokens worth, average.",

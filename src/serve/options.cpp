@@ -145,6 +145,9 @@ void check(const Options& o) {
   range("queue", o.queue, 1, 1 << 20);
   range("cache_mb", o.cache_mb, 0, 1 << 20);
   range("connections", o.connections, 1, 4096);
+  range("connections_per_address", o.connections_per_address, 1, 4096);
+  range("inflight_mb", o.inflight_mb, 1, 1 << 20);
+  range("max_budget", o.max_budget, 0, 65536);
   range("max_body_mb", o.max_body_mb, 0.001, 4096);
   range("max_megapixels", o.max_megapixels, 0.001, 1000);
   range("max_pictures", o.max_pictures, 1, 64);

@@ -2,18 +2,27 @@
 
 namespace arrcoc::serving {
 
-std::shared_future<SeenRef> PictureCache::find(const PictureKey& key,
-                                               std::promise<SeenRef>& promise, bool& fresh) {
+PictureCache::Place PictureCache::find(const PictureKey& key, std::promise<SeenRef>& promise,
+                                       bool& fresh) {
   const std::scoped_lock lock(mutex_);
   fresh = false;
   if (const auto known = index_.find(key); known != index_.end()) {
     entries_.splice(entries_.begin(), entries_, known->second);
-    return known->second->seen;
+    return {known->second->seen, known->second->waiting};
   }
   fresh = true;
-  entries_.push_front({key, promise.get_future().share(), 0});
+  entries_.push_front({key, promise.get_future().share()});
   index_[key] = entries_.begin();
-  return entries_.front().seen;
+  return {entries_.front().seen, entries_.front().waiting};
+}
+
+bool PictureCache::abandoned(const PictureKey& key) {
+  const std::scoped_lock lock(mutex_);
+  const auto entry = index_.find(key)->second;
+  if (entry->waiting.use_count() > 1) return false;
+  entries_.erase(entry);
+  index_.erase(key);
+  return true;
 }
 
 void PictureCache::settle(const PictureKey& key, std::promise<SeenRef>& promise, SeenRef seen,

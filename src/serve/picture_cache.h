@@ -29,9 +29,15 @@ struct PictureKey {
 class PictureCache {
  public:
   explicit PictureCache(int64_t max_bytes) : max_bytes_(max_bytes) {}
+  // Somebody who waits for a picture; leaves at its end.
+  struct Place {
+    std::shared_future<SeenRef> seen;
+    std::shared_ptr<void> waiting;
+  };
   // The picture. `fresh` when it is not there: then the caller has to keep `promise`, by settle().
-  std::shared_future<SeenRef> find(const PictureKey& key, std::promise<SeenRef>& promise,
-                                   bool& fresh);
+  Place find(const PictureKey& key, std::promise<SeenRef>& promise, bool& fresh);
+  // True when nobody waits for it: then it is as if it had never been asked for.
+  bool abandoned(const PictureKey& key);
   // Ends a promise: a picture, or the exception that reading it gave.
   void settle(const PictureKey& key, std::promise<SeenRef>& promise, SeenRef seen,
               std::exception_ptr problem);
@@ -43,7 +49,8 @@ class PictureCache {
   struct Entry {
     PictureKey key;
     std::shared_future<SeenRef> seen;
-    int64_t bytes = 0;  // 0 while it is being read
+    int64_t bytes = 0;                                         // 0 while it is being read
+    std::shared_ptr<void> waiting = std::make_shared<char>();  // shared by those who wait
   };
   mutable std::mutex mutex_;
   int64_t max_bytes_;

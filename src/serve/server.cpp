@@ -4,6 +4,7 @@
 #include <future>
 #include <thread>
 
+#include "serve/admission.h"
 #include "serve/api_error.h"
 #include "serve/encoding.h"
 #include "serve/http.h"
@@ -17,6 +18,8 @@ namespace arrcoc::serving {
 namespace {
 
 constexpr const char* kCountPath = "/v1/chat/completions/input_tokens";  // also a proxy's own
+constexpr int kOpened = 4;  // times its body: text, JSON, a request, the bytes of its pictures
+constexpr auto kLastWords = std::chrono::seconds(2);  // for clients that are broken off
 constexpr const char* kPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -130,9 +133,10 @@ struct Server::State {
   Options options;
   Log log;
   Metrics metrics;
+  std::unique_ptr<Admission> admission;
   std::unique_ptr<Service> service;
   std::unique_ptr<HttpServer> http;
-  std::thread listener, loader;
+  std::thread loader;
   std::atomic<int> running{0};  // requests
   std::promise<void> loaded;
   std::shared_future<void> ready = loaded.get_future().share();
@@ -149,7 +153,8 @@ struct Server::State {
   // What handlers throw becomes the reply.
   void answer(const httplib::Request& request, httplib::Response& response,
               const std::function<void()>& handler);
-  void enter();  // the request has been read
+  // The request has been read: runs its handler, which takes it apart.
+  void enter(const std::function<void()>& handler);
   void add_gets();
   httplib::Server::HandlerResponse guard(const httplib::Request& request,
                                          httplib::Response& response);
@@ -192,10 +197,8 @@ httplib::Server::HandlerResponse Server::State::guard(const httplib::Request& re
     if (service->relays() && (found == nullptr || found->upstream)) {
       found = &upstream_route();
       require_plain(request.target);
-      // What comes back is passed on as it is: neither compressed nor cut by httplib.
-      auto& own = const_cast<httplib::Request&>(request);
-      own.headers.erase("Accept-Encoding");
-      own.ranges.clear();
+      // What comes back is passed on as it is, not compressed by httplib.
+      const_cast<httplib::Request&>(request).headers.erase("Accept-Encoding");
     } else if (found == nullptr && !methods.empty()) {
       response.set_header("Allow", methods);
       throw ApiError(405, "method_not_allowed", "use " + methods + " here");
@@ -238,22 +241,38 @@ std::string Server::State::read_body(const httplib::Request& request,
   }
   std::string body;
   bool over = false;
+  const auto share = std::make_shared<Admission::Share>(*admission);
+  std::optional<ApiError> refused;
   const HiddenType hidden(request, any);
   // Counts after decompression: a small gzip may be a large body.
   const bool whole = reader([&](const char* data, size_t size) {
     over = body.size() + size > most;
-    if (!over) body.append(data, size);
-    return !over;
+    if (over) return false;
+    try {  // not through httplib
+      share->arrived(size);
+    } catch (const ApiError& problem) {
+      refused = problem;
+      return false;
+    }
+    body.append(data, size);
+    return true;
   });
   if (over) throw large;
+  if (refused) throw *refused;
   if (!whole) throw ApiError(408, "request_timeout", "the request did not arrive in time");
   connection().close_after = false;
+  connection().held = share;
   return body;
 }
 
-void Server::State::enter() {
+void Server::State::enter(const std::function<void()>& handler) {
+  const auto share = std::static_pointer_cast<Admission::Share>(connection().held);
   ++running;
-  connection().held = std::shared_ptr<void>(nullptr, [this](void*) { --running; });
+  connection().held = std::shared_ptr<void>(nullptr, [this, share](void*) { --running; });
+  if (!share) return handler();
+  share->open(kOpened, Clock::now() + seconds(options.request_seconds));
+  handler();
+  share->opened();
 }
 
 void Server::State::answer(const httplib::Request& request, httplib::Response& response,
@@ -272,17 +291,13 @@ void Server::State::answer(const httplib::Request& request, httplib::Response& r
 void Server::State::add_relay() {
   const char* const all = ".*";
   const auto bare = [this](const httplib::Request& request, httplib::Response& response) {
-    answer(request, response, [&] {
-      enter();
-      service->relay(request, "", response);
-    });
+    answer(request, response, [&] { enter([&] { service->relay(request, "", response); }); });
   };
   const auto with_body = [this](const httplib::Request& request, httplib::Response& response,
                                 const httplib::ContentReader& reader) {
     answer(request, response, [&] {
       std::string body = read_body(request, reader, true);
-      enter();
-      service->relay(request, std::move(body), response);
+      enter([&] { service->relay(request, std::move(body), response); });
     });
   };
   http->Get(all, bare);
@@ -317,8 +332,8 @@ void Server::State::add_posts() {
                                      const httplib::ContentReader& reader) {
       answer(request, response, [&] {
         const std::string body = read_body(request, reader);
-        enter();
-        handler(request, body, response);
+        require_few_values(body);
+        enter([&] { handler(request, body, response); });
       });
     });
   };
@@ -390,6 +405,7 @@ void Server::State::route() {
   http->Get("/metrics", [this](const auto&, auto& response) {
     metrics.set("arrcoc_connections", http->open());
     metrics.set("arrcoc_requests_running", running);
+    metrics.set("arrcoc_inflight_bytes", static_cast<double>(admission->bytes()));
     response.set_content(service->metrics_text(), "text/plain; version=0.0.4; charset=utf-8");
   });
   http->Get("/v1/savings", [this](const auto&, auto& response) { service->savings(response); });
@@ -426,15 +442,20 @@ Server::Server(Options options, Log log) : state_(std::make_unique<State>()) {
   state_->log = std::move(log);
 }
 
-Server::~Server() { stop(); }
+Server::~Server() {
+  stop();
+  if (state_->loader.joinable()) state_->loader.join();
+}
 
 int Server::port() const { return state_->port; }
 
 void Server::start() {
   State& s = *state_;
+  s.admission = std::make_unique<Admission>(int64_t{s.options.inflight_mb} << 20);
   s.service = std::make_unique<Service>(s.options, s.metrics, s.log);
   HttpLimits limits;
-  limits.connections = s.options.connections;
+  limits.requests = s.options.connections;
+  limits.per_address = s.options.connections_per_address;
   limits.read_seconds = s.options.read_seconds;
   limits.idle_seconds = s.options.idle_seconds;
   s.http = std::make_unique<HttpServer>(limits);
@@ -448,7 +469,7 @@ void Server::start() {
   if (s.port <= 0)
     throw Error(ErrorCode::io, "cannot listen on " + where + ": address in use or not ours");
   s.started = true;
-  s.listener = std::thread([&s] { s.http->listen_after_bind(); });
+  s.http->run();
   s.loader = std::thread([&s] {
     try {
       s.service->load();
@@ -458,24 +479,32 @@ void Server::start() {
       s.loaded.set_exception(std::current_exception());
     }
   });
-  while (!s.http->is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 void Server::wait_ready() { state_->ready.get(); }
 
-void Server::stop() {
+bool Server::wait_ready(double patience) {
+  if (state_->ready.wait_for(seconds(patience)) != std::future_status::ready) return false;
+  state_->ready.get();
+  return true;
+}
+
+// First those who run may finish, then they are told that it is over, then nobody is asked.
+bool Server::stop() {
   State& s = *state_;
-  if (!s.started) return;
+  if (!s.started) return true;
   s.started = false;
+  const auto until = Clock::now() + seconds(s.options.shutdown_seconds);
   s.service->drain();
   s.http->drain();
-  s.http->stop();
-  s.loader.join();
-  const auto patience = std::chrono::duration<double>(s.options.shutdown_seconds);
-  auto finished = std::async(std::launch::async, [&s] { s.listener.join(); });
-  if (finished.wait_for(patience) != std::future_status::ready) s.service->abort();
-  finished.wait();
-  s.service->stop();
+  if (!s.http->wait_idle(until)) {
+    s.service->abort();
+    if (!s.http->wait_idle(Clock::now() + kLastWords)) s.http->cut();
+  }
+  const bool idle = s.http->wait_idle(Clock::now() + kLastWords);
+  const bool loaded = s.ready.wait_for(kLastWords) == std::future_status::ready;
+  if (idle && loaded) s.service->stop();
+  return idle && loaded;
 }
 
 }  // namespace arrcoc::serving

@@ -119,9 +119,16 @@ Clock::time_point Service::deadline() const {
 
 AskOptions Service::options_for(const Extension& extension, const std::string& usual_budget) const {
   AskOptions out = asker_->fitted(policy(or_else(extension.policy, options_.policy)));
-  out.budget = or_else(extension.budget, or_else(usual_budget, options_.budget));
+  const int most = options_.max_budget;
+  out.budget = capped(or_else(extension.budget, or_else(usual_budget, options_.budget)), most);
+  out.own_budget = capped(out.own_budget, most);
+  if (most > 0 && !registry<Allocator>().make(out.allocator)->keeps_budget())
+    throw ApiError(400, "unsupported", "this server does not allow policies without a budget");
   if (extension.passes > 0) out.passes.passes = extension.passes;
   out.passes.total_budget = extension.total_budget;
+  if (most > 0 && out.passes.passes > 1)
+    out.passes.total_budget =
+        extension.total_budget == 0 ? most : std::min(most, extension.total_budget);
   out.threshold = options_.threshold;
   return out;
 }
@@ -130,7 +137,8 @@ std::vector<SeenRef> Service::see(const std::vector<const std::string*>& urls,
                                   const AskOptions& options, Clock::time_point deadline) const {
   std::vector<SeenRef> out;
   for (const std::string* url : urls)
-    out.push_back(engine().see(picture_bytes(*url, options_), options, deadline));
+    out.push_back(engine().see(picture_bytes(*url, options_), options, deadline,
+                               [this] { require_patience(); }));
   return out;
 }
 
@@ -175,8 +183,9 @@ std::shared_ptr<Service::Asked> Service::begin(const Protocol& protocol, const R
   question.model = asker_->model();
   question.options = options_for(request.extension, "");
   question.options.budget =
-      budget_of(request.knobs(from.get_header_value(kBudgetHeader)),
-                question.model->capabilities().token_pixels, "", options_.budget);
+      capped(budget_of(request.knobs(from.get_header_value(kBudgetHeader)),
+                       question.model->capabilities().token_pixels, "", options_.budget),
+             options_.max_budget);
   if (question.model->capabilities().turns) question.options.before = turns_of(request);
   if (!bundled()) question.options.generate = generation_of(request, options_.max_new_tokens);
   asked->job = ask(*asked, std::move(question));

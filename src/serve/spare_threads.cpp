@@ -29,7 +29,13 @@ void SpareThreads::run(std::function<void()> job) {
       changed_.notify_one();
     } else {
       const auto self = threads_.emplace(threads_.end());
-      *self = std::thread([this, self] { work(self); });
+      try {
+        *self = std::thread([this, self] { work(self); });
+      } catch (...) {
+        threads_.erase(self);
+        jobs_.pop_back();
+        throw;
+      }
     }
   }
   for (std::thread& thread : over) thread.join();

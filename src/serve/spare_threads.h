@@ -18,8 +18,8 @@ class SpareThreads {
   SpareThreads(const SpareThreads&) = delete;
   SpareThreads& operator=(const SpareThreads&) = delete;
   ~SpareThreads();
-  void run(std::function<void()> job);
-  size_t count() const;  // threads, spare ones included
+  void run(std::function<void()> job);  // std::system_error where no thread can be made
+  size_t count() const;                 // threads, spare ones included
 
  private:
   void work(std::list<std::thread>::iterator self);

@@ -15,8 +15,6 @@
 
 namespace arrcoc::serving {
 
-inline constexpr auto kSlice = std::chrono::milliseconds(250);  // between looks at the connection
-
 // http(s)://host[:port][/base]. Error{bad_argument} for anything else.
 struct Address {
   std::string origin;  // http://host:port

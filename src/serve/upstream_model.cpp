@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "arrcoc/media.h"
+#include "serve/admission.h"
 #include "serve/api_error.h"
 #include "serve/encoding.h"
 #include "serve/relay/dialects.h"
@@ -14,7 +15,10 @@ namespace arrcoc::serving {
 
 namespace {
 
-constexpr size_t kLargestReply = size_t{64} << 20;
+constexpr size_t kLargestReply = size_t{16} << 20;
+constexpr size_t kMostHeard = size_t{1} << 20;  // bytes of an answer that are kept for the log
+constexpr int kDeepest = 200;
+constexpr size_t kMostValues = 1'000'000;
 
 const ApiError& broken_off() {
   static const ApiError error(502, "upstream_died", "the upstream's answer broke off");
@@ -43,11 +47,12 @@ std::string UpstreamReply::whole(const std::function<void()>& patience) {
 json UpstreamReply::object(const std::function<void()>& patience) {
   const std::string body = whole(patience);
   try {
-    json data = parse_json(body, "the upstream's answer");
+    require_few_values(body, kMostValues);
+    json data = parse_json(body, "the upstream's answer", kDeepest);
     if (!data.is_object()) throw Error(ErrorCode::bad_json, "no object");
     dialect_.hear(data, heard_);
     return data;
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     throw ApiError(502, "upstream_failed", "the upstream's answer is no JSON object");
   }
 }
@@ -68,10 +73,14 @@ std::optional<json> UpstreamReply::hear_line(const std::string& line) {
   if (payload == "[DONE]") heard_.finished = true;
   if (payload.empty() || payload == "[DONE]") return std::nullopt;
   try {
-    json data = parse_json(payload, "an event");
+    require_few_values(payload, kMostValues);
+    json data = parse_json(payload, "an event", kDeepest);
     if (!data.is_object()) return std::nullopt;
     dialect_.hear(data, heard_);
+    if (heard_.text.size() > kMostHeard) heard_.text.resize(kMostHeard);
     return data;
+  } catch (const ApiError&) {
+    return std::nullopt;
   } catch (const Error&) {
     return std::nullopt;
   }

@@ -9,6 +9,7 @@
 
 #include "arrcoc/ask.h"
 #include "arrcoc/error.h"
+#include "base/cancel.h"
 #include "hf/small_models.h"
 
 namespace arrcoc {
@@ -176,6 +177,39 @@ TEST_P(EachFamily, StreamsWholeCharactersThatJoinToTheAnswer) {
   EXPECT_EQ(little.joined(0), heard.pieces[0][0] + heard.pieces[0][1]);
   EXPECT_LT(little.replies[0].completion_tokens, 24);
   EXPECT_FALSE(little.replies[0].cut);
+}
+
+// Reading asks between the layers of the picture's encoder and of the language model.
+TEST_P(EachFamily, GivesUpBetweenLayersWhenNobodyWaits) {
+  const auto model = open(ReadMode::native);
+  const std::vector<Picture> pictures = {picture(128, 160)};
+  const Reading reading = reading_of(*model, pictures);
+  int asked = 0;
+  {
+    const CancelScope scope([&] { return ++asked, false; });
+    read_one(*model, reading);
+  }
+  EXPECT_GE(asked, 4);
+  for (int left : {0, 1, asked - 1}) {
+    const auto fresh = open(ReadMode::native);  // no features of earlier readings
+    const CancelScope scope([&] { return left-- <= 0; });
+    EXPECT_THROW(read_one(*fresh, reading), Cancelled);
+  }
+}
+
+TEST_P(EachFamily, ConversationsBeyondTheContextAreRefused) {
+  const auto model = open(ReadMode::prune);
+  const std::vector<Picture> pictures = {picture(128, 160)};
+  Reading reading = reading_of(*model, pictures);
+  reading.generate.max_new_tokens = 1 << 20;
+  const auto config = nlohmann::json::parse(std::ifstream(folder + "/config.json"));
+  const auto& text = config.contains("text_config") ? config["text_config"] : config;
+  const int64_t context = text.value("max_position_embeddings", int64_t{0});
+  ASSERT_GT(context, 0);
+  for (int64_t i = 0; i < context; ++i) reading.question += " word";
+  EXPECT_THROW(read_one(*model, reading), Error);
+  reading.answer = false;
+  EXPECT_GT(read_one(*model, reading).prompt_tokens, context) << "counting it is no harm";
 }
 
 TEST_P(EachFamily, CountsWhatItWouldRead) {

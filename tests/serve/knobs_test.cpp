@@ -111,5 +111,46 @@ TEST(Knobs, RequestsAreAnsweredWithinThem) {
   }
 }
 
+TEST(Knobs, AnOperatorsCapHoldsForEveryKindOfBudget) {
+  const std::vector<std::tuple<std::string, int, std::string>> cases = {
+      {"100", 0, "100"},
+      {"100", 200, "100"},
+      {"100", 50, "50"},
+      {"99999999999", 50, "50"},
+      {"auto", 0, "auto"},
+      {"auto", 400, "auto"},
+      {"auto", 100, "auto:64-100"},
+      {"auto", 50, "auto:49-50"},
+      {"auto", 1, "1"},
+      {"auto:30-90", 100, "auto:30-90"},
+      {"auto:30-90", 60, "auto:30-60"},
+      {"auto:30-90", 20, "auto:19-20"},
+      {"fast", 100, "64"},
+      {"accurate", 100, "100"},
+      {"learned", 100, "auto:64-100"},
+      {"", 100, ""}};
+  for (const auto& [budget, most, wanted] : cases)
+    EXPECT_EQ(capped(budget, most), wanted) << budget << " " << most;
+}
+
+TEST(Knobs, NoRequestGetsMoreThanTheCap) {
+  Options options = usual_options();
+  options.max_budget = 40;
+  Running server(options);
+  for (const char* budget : {"400", "accurate", "auto", "auto:100-300"}) {
+    json body = question();
+    body["arrcoc"] = {{"budget", budget}};
+    EXPECT_LE(server.ask(body)["usage"]["image_tokens"]["kept"], 40) << budget;
+    body["arrcoc"]["passes"] = 4;
+    body["arrcoc"]["total_budget"] = 500;
+    EXPECT_LE(server.ask(body)["usage"]["image_tokens"]["kept"], 40) << budget << ", four looks";
+  }
+  json body = question();
+  body["arrcoc"] = {{"policy", "fixed-16x"}, {"budget", 400}};
+  EXPECT_LE(server.ask(body)["usage"]["image_tokens"]["kept"], 40) << "policies with their own";
+  body["arrcoc"] = {{"policy", "native"}};
+  EXPECT_EQ(server.post("/v1/chat/completions", body)->status, 400);
+}
+
 }  // namespace
 }  // namespace arrcoc::serving::test

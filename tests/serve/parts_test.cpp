@@ -214,7 +214,7 @@ TEST(PictureCacheTest, KeysTellPicturesAndWaysOfSeeingApart) {
     bool fresh = false;
     const auto found = cache.find(key, promise, fresh);
     if (fresh) cache.settle(key, promise, see(picture, looker, {}), nullptr);
-    return std::pair{fresh, found.get()};
+    return std::pair{fresh, found.seen.get()};
   };
   const auto [fresh, first] = put({"a", looker.get(), 0, false});
   EXPECT_TRUE(fresh);
@@ -227,6 +227,24 @@ TEST(PictureCacheTest, KeysTellPicturesAndWaysOfSeeingApart) {
   EXPECT_EQ(cache.bytes(), 5 * first->bytes());
   EXPECT_EQ(cache.like({"c", looker.get(), 0, false}), nullptr);
   EXPECT_NE(cache.like({"b", nullptr, 7, true}), nullptr) << "the same bytes, seen otherwise";
+}
+
+TEST(PictureCacheTest, WhatNobodyWaitsForIsAbandoned) {
+  PictureCache cache(int64_t{1} << 30);
+  const PictureKey key{"a"};
+  std::promise<SeenRef> promise, again;
+  bool fresh = false;
+  {
+    const auto first = cache.find(key, promise, fresh);
+    EXPECT_FALSE(cache.abandoned(key)) << "one waits";
+  }
+  std::optional<PictureCache::Place> second = cache.find(key, promise, fresh);
+  EXPECT_FALSE(fresh);
+  EXPECT_FALSE(cache.abandoned(key)) << "another one came";
+  second.reset();
+  EXPECT_TRUE(cache.abandoned(key));
+  cache.find(key, again, fresh);
+  EXPECT_TRUE(fresh) << "as if it had never been asked for";
 }
 
 TEST(MetricsText, IsWhatPrometheusReads) {

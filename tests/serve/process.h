@@ -14,7 +14,9 @@ namespace arrcoc::serving::test {
 class Process {
  public:
   // largest_file > 0: no file grows beyond so many bytes, as on a disk that is full.
-  explicit Process(std::vector<std::string> arguments = {}, int64_t largest_file = 0) {
+  // descriptors > 0: it may have no more than that open. waits: until it is ready.
+  explicit Process(std::vector<std::string> arguments = {}, int64_t largest_file = 0,
+                   int descriptors = 0, bool waits = true) {
     arguments.insert(arguments.begin(),
                      {ARRCOC_BINARY, "serve", "--port", "0", "--tiny", source("models/tiny")});
     int pipes[2];
@@ -31,6 +33,10 @@ class Process {
         ::setrlimit(RLIMIT_FSIZE, &limit);
         ::signal(SIGXFSZ, SIG_IGN);  // writes fail instead
       }
+      if (descriptors > 0) {
+        const rlimit limit{static_cast<rlim_t>(descriptors), static_cast<rlim_t>(descriptors)};
+        ::setrlimit(RLIMIT_NOFILE, &limit);
+      }
       std::vector<char*> raw;
       for (std::string& a : arguments) raw.push_back(a.data());
       raw.push_back(nullptr);
@@ -39,6 +45,7 @@ class Process {
     }
     ::close(pipes[1]);
     out_ = pipes[0];
+    if (!waits) return;
     const std::string line = read_line();
     const size_t colon = line.rfind(':');
     if (colon == std::string::npos) throw std::runtime_error("the server did not start: " + line);

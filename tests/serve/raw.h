@@ -15,7 +15,9 @@ namespace arrcoc::serving::test {
 // A socket that says exactly what it is told.
 class Raw {
  public:
-  explicit Raw(int port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  // receive: bytes that the kernel takes before somebody reads; 0: as usual.
+  explicit Raw(int port, int receive = 0) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    if (receive > 0) ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &receive, sizeof receive);
     sockaddr_in to{};
     to.sin_family = AF_INET;
     to.sin_port = htons(static_cast<uint16_t>(port));

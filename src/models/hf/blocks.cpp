@@ -5,6 +5,7 @@
 #include <map>
 
 #include "arrcoc/error.h"
+#include "base/cancel.h"
 #include "models/compat.h"
 
 namespace arrcoc::hf {
@@ -146,6 +147,7 @@ at::Tensor Encoder::operator()(at::Tensor x, bool causal, int64_t layers) const 
   double scale = 1 / std::sqrt(static_cast<double>(x.size(-1) / heads_));
   size_t count = layers < 0 ? layers_.size() : static_cast<size_t>(layers);
   for (size_t i = 0; i < count; ++i) {
+    check_cancelled();
     const Layer& layer = layers_[i];
     at::Tensor normal = layer.norm1(x);
     at::Tensor mixed = compat::attention(split_heads(layer.q(normal), heads_),

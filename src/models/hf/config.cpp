@@ -133,6 +133,7 @@ DecoderConfig decoder(const Settings& top, const std::string& fallback_type) {
   d.qk_norm = kind == Kind::qwen3;
   if (s.get("use_sliding_window", kind == Kind::mistral) && s.has("sliding_window"))
     d.sliding_window = size(s, "sliding_window", 0);
+  if (s.has("max_position_embeddings")) d.context = size(s, "max_position_embeddings", 0);
   rope(s, d);
   // A head may be left out of the file when either level says that it is tied, or neither says.
   bool said = top.has("tie_word_embeddings") || (nested && s.has("tie_word_embeddings"));

@@ -15,6 +15,7 @@ namespace hf {
 struct DecoderConfig {
   int64_t hidden = 4096, intermediate = 11008, layers = 32, heads = 32, kv_heads = 32;
   int64_t head_dim = 128, vocab = 32000, sliding_window = 0;  // 0: none
+  int64_t context = 0;  // places of a prompt and its answer; 0: it does not say
   double eps = 1e-6, theta = 10000, position_scale = 1;
   std::string act = "silu";
   bool qkv_bias = false, out_bias = false, mlp_bias = false, qk_norm = false;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "arrcoc/error.h"
+#include "base/cancel.h"
 #include "models/compat.h"
 
 namespace arrcoc::hf {
@@ -140,6 +141,7 @@ at::Tensor Decoder::forward(at::Tensor x, const at::Tensor& positions, Cache* ca
     count = std::min(count, static_cast<size_t>(last) + 1);
   }
   for (size_t i = 0; i < count; ++i) {
+    check_cancelled();
     const Layer& layer = layers_[i];
     x = x + attend(layer, layer.input(x), rotary, i, cache, probe);
     if (probe && probe->only && i + 1 == count) return x;

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "arrcoc/error.h"
+#include "base/cancel.h"
 #include "models/hf/vlm.h"
 
 namespace arrcoc::hf {
@@ -271,6 +272,7 @@ Visual Tower::operator()(const at::Tensor& values, const std::vector<Shape>& sha
   Visual out;
   out.deepstack.resize(deepstack_.size());
   for (size_t i = 0; i < blocks_.size(); ++i) {
+    check_cancelled();
     auto layer = static_cast<int64_t>(i);
     bool full = std::count(c_.full_layers.begin(), c_.full_layers.end(), layer) > 0;
     x = block(blocks_[i], x, rotary, full ? whole : local);

@@ -159,6 +159,16 @@ class Reader : public Model {
     return out;
   }
 
+  void keep_within_context(int64_t prompt, GenerationSettings& settings) const {
+    const int64_t context = model_->vlm().decoder().config().context;
+    const int64_t left = context - prompt;
+    if (context > 0 && left <= 0)
+      throw Error(ErrorCode::bad_argument, "the conversation has " + std::to_string(prompt) +
+                                               " tokens, more than this model's context of " +
+                                               std::to_string(context));
+    if (context > 0) settings.max_new_tokens = std::min(settings.max_new_tokens, left);
+  }
+
   // Readings [begin, end) that read the same tokens.
   void read_group(std::span<const Reading> readings, size_t begin, size_t end, Sink& sink) const {
     c10::InferenceMode guard;
@@ -173,6 +183,8 @@ class Reader : public Model {
     }
     if (!first.answer) return sink.done(begin, counted(prompts[0].size(), pictures));
     GenerationSettings settings = settings_for(first.generate);
+    for (const auto& prompt : prompts)
+      keep_within_context(counted(prompt.size(), pictures).prompt_tokens, settings);
     settings.on_token = [&](size_t k, int64_t id) {
       const auto& stop = settings.stop;
       if (std::find(stop.begin(), stop.end(), id) == stop.end()) texts[k].push(id);

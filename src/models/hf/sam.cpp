@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "arrcoc/error.h"
+#include "base/cancel.h"
 
 namespace arrcoc::hf {
 namespace {
@@ -117,6 +118,7 @@ at::Tensor SamEncoder::operator()(const at::Tensor& pixels) const {
                      .reshape({pixels.size(0), side, side, -1});
   if (positions_.defined()) x = x + positions_;
   for (const Layer& layer : layers_) {
+    check_cancelled();
     at::Tensor normal = layer.norm1(x);
     x = x + (layer.global ? attend(layer, normal) : windowed(layer, normal));
     x = x + layer.mlp(layer.norm2(x));

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "arrcoc/error.h"
+#include "serve/admission.h"
 #include "serve/api_error.h"
 #include "serve/encoding.h"
 #include "serve/knobs.h"
@@ -15,10 +16,21 @@ namespace {
 
 constexpr int kDeepestRequest = 200;  // tools bring schemas with them
 constexpr size_t kMostParts = 4096;
+constexpr size_t kMostValues = 500'000;
+constexpr size_t kLongestNotes = 1000;
 
 // Statuses that say "not like this": one picture may still be welcome.
 bool refuses_pictures(int status) {
   return status == 400 || status == 413 || status == 415 || status == 422;
+}
+
+// Notes for clients whose reply has no place for them, or that read none.
+void name_fallbacks(const std::vector<std::string>& notes, httplib::Response& response) {
+  std::string text;
+  for (const std::string& note : notes) text += (text.empty() ? "" : "; ") + note;
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) > 0x7e) c = '?';
+  if (!text.empty()) response.set_header("X-Arrcoc-Fallbacks", text.substr(0, kLongestNotes));
 }
 
 void pass_head(const HttpExchange& from, httplib::Response& response) {
@@ -49,6 +61,7 @@ bool escaped(const httplib::Request& from) {
 // Null where it is no JSON, which is the upstream's affair.
 std::optional<json> parsed(const std::string& body) {
   try {
+    require_few_values(body, kMostValues);
     return parse_json(body, "the request", kDeepestRequest);
   } catch (const Error&) {
     return std::nullopt;
@@ -87,7 +100,9 @@ void Service::relay(const Request& from, std::string body, Response& response) {
   std::optional<json> given = parsed(request.body);
   if (!given || !given->is_object()) {
     refuse_files(request.body, nullptr, {});
-    return pass(std::move(request), response);
+    pass(std::move(request), response);
+    return name_fallbacks(
+        {"the request is no JSON object that can be read here: it was sent as it came"}, response);
   }
   auto r = begin_relay(from, *dialect, std::move(request), std::move(*given));
   if (r->talk.pictures.empty()) {
@@ -98,7 +113,8 @@ void Service::relay(const Request& from, std::string body, Response& response) {
   // Nothing here is ours: pictures that are elsewhere, or that nobody can read.
   if (r->looks.empty() && r->native() == 0) {
     r->request.body = rewritten(*r);
-    return pass(std::move(r->request), response);
+    pass(std::move(r->request), response);
+    return name_fallbacks(r->notes, response);
   }
   forward(std::move(r), response);
 }
@@ -189,8 +205,9 @@ std::string Service::relay_budget(const Request& from, const Relayed& r) const {
   for (const PicturePart& picture : r.talk.pictures)
     if (picture.message >= r.talk.newest)
       knobs.pictures.push_back({picture.detail, picture.limits.max_pixels});
-  return budget_of(knobs, upstream_->family(r.talk.model).token_pixels,
-                   upstream_->budget(r.talk.model), options_.budget);
+  return capped(budget_of(knobs, upstream_->family(r.talk.model).token_pixels,
+                          upstream_->budget(r.talk.model), options_.budget),
+                options_.max_budget);
 }
 
 void Service::prepare(Relayed& r) {
@@ -236,6 +253,7 @@ void Service::forward(std::shared_ptr<Relayed> r, Response& response) {
   pass_head(reply.exchange(), response);
   response.set_header("X-Arrcoc-Image-Tokens",
                       std::to_string(r->tokens()) + "/" + std::to_string(r->native()));
+  name_fallbacks(r->notes, response);
   if (reply.status() != 200) {
     response.set_content(r->reply->whole([this] { require_patience(); }),
                          type_of(reply.exchange()));
