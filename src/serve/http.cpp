@@ -56,6 +56,7 @@ HttpServer::HttpServer(const HttpLimits& limits) : limits_(limits) {
     const int yes = 1;
     ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   });
+  set_keep_alive_max_count(kMostServed);
   set_keep_alive_timeout(static_cast<time_t>(limits.idle_seconds));  // only what clients are told
 }
 

@@ -17,8 +17,9 @@ class Process {
   // descriptors > 0: it may have no more than that open. waits: until it is ready.
   explicit Process(std::vector<std::string> arguments = {}, int64_t largest_file = 0,
                    int descriptors = 0, bool waits = true) {
-    arguments.insert(arguments.begin(),
-                     {ARRCOC_BINARY, "serve", "--port", "0", "--tiny", source("models/tiny")});
+    if (std::find(arguments.begin(), arguments.end(), "--tiny") == arguments.end())
+      arguments.insert(arguments.begin(), {"--tiny", source("models/tiny")});
+    arguments.insert(arguments.begin(), {ARRCOC_BINARY, "serve", "--port", "0"});
     int pipes[2];
     if (::pipe(pipes) != 0) throw std::runtime_error("no pipe");
     child_ = ::fork();
