@@ -17,9 +17,11 @@ class Process {
   // descriptors > 0: it may have no more than that open. waits: until it is ready.
   explicit Process(std::vector<std::string> arguments = {}, int64_t largest_file = 0,
                    int descriptors = 0, bool waits = true) {
-    if (std::find(arguments.begin(), arguments.end(), "--tiny") == arguments.end())
-      arguments.insert(arguments.begin(), {"--tiny", source("models/tiny")});
-    arguments.insert(arguments.begin(), {ARRCOC_BINARY, "serve", "--port", "0"});
+    for (const auto& [flag, usual] :
+         {std::pair<std::string, std::string>{"--tiny", source("models/tiny")}, {"--port", "0"}})
+      if (std::find(arguments.begin(), arguments.end(), flag) == arguments.end())
+        arguments.insert(arguments.begin(), {flag, usual});
+    arguments.insert(arguments.begin(), {ARRCOC_BINARY, "serve"});
     int pipes[2];
     if (::pipe(pipes) != 0) throw std::runtime_error("no pipe");
     child_ = ::fork();

@@ -51,25 +51,37 @@ TEST(Shutdown, AStreamThatDoesNotEndIsEndedWithAnError) {
   EXPECT_EQ(proxy.wait(), 0);
 }
 
-// A file that never comes: loading would take for ever.
+// That nobody has: it was given out a moment ago.
+int unused_port() {
+  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof at;
+  EXPECT_EQ(::bind(socket, reinterpret_cast<sockaddr*>(&at), size), 0);
+  ::getsockname(socket, reinterpret_cast<sockaddr*>(&at), &size);
+  ::close(socket);
+  return ntohs(at.sin_port);
+}
+
+// Files that never come: loading would take for ever.
 TEST(Shutdown, LoadingIsLeft) {
   Folder folder;
-  std::vector<std::string> weights;
   for (const auto& file : std::filesystem::directory_iterator(source("models/tiny"))) {
     const std::string copy = folder / file.path().filename().string();
     if (file.path().extension() != ".safetensors") {
       std::filesystem::copy(file.path(), copy);
     } else {
-      weights.push_back(copy);
       ASSERT_EQ(::mkfifo(copy.c_str(), 0600), 0);
     }
   }
-  Process server({"--tiny", folder / ""}, 0, 0, false);
-  int writer = -1;  // opens once somebody reads
-  for (size_t i = 0; writer < 0; ++i)
-    writer = ::open(weights[i % weights.size()].c_str(), O_WRONLY | O_NONBLOCK);
+  const int port = unused_port();
+  Process server({"--tiny", folder / "", "--port", std::to_string(port)}, 0, 0, false);
+  httplib::Client client("127.0.0.1", port);
+  httplib::Result health = client.Get("/health");
+  for (; !health; health = client.Get("/health")) std::this_thread::yield();
+  EXPECT_EQ(json::parse(health->body)["status"], "loading");
   EXPECT_EQ(server.kill(SIGTERM), 0);
-  ::close(writer);
 }
 
 TEST(Shutdown, RequestsThatNeverArriveDoNotHoldItUp) {
