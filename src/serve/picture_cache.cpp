@@ -2,18 +2,16 @@
 
 namespace arrcoc::serving {
 
-std::shared_future<SeenRef> PictureCache::find(const PictureKey& key,
-                                               std::promise<SeenRef>& promise, bool& fresh) {
+PictureCache::Found PictureCache::find(const PictureKey& key, std::promise<SeenRef>& promise) {
   const std::scoped_lock lock(mutex_);
-  fresh = false;
   if (const auto known = index_.find(key); known != index_.end()) {
     entries_.splice(entries_.begin(), entries_, known->second);
-    return known->second->seen;
+    ++*known->second->waiting;
+    return {known->second->seen, false, known->second->waiting};
   }
-  fresh = true;
-  entries_.push_front({key, promise.get_future().share(), 0});
+  entries_.push_front({key, promise.get_future().share()});
   index_[key] = entries_.begin();
-  return entries_.front().seen;
+  return {entries_.front().seen, true, entries_.front().waiting};
 }
 
 void PictureCache::settle(const PictureKey& key, std::promise<SeenRef>& promise, SeenRef seen,

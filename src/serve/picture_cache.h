@@ -1,6 +1,7 @@
 // Pictures that were seen lately, with what does not depend on the question.
 #pragma once
 
+#include <atomic>
 #include <compare>
 #include <future>
 #include <list>
@@ -29,9 +30,12 @@ struct PictureKey {
 class PictureCache {
  public:
   explicit PictureCache(int64_t max_bytes) : max_bytes_(max_bytes) {}
-  // The picture. `fresh` when it is not there: then the caller has to keep `promise`, by settle().
-  std::shared_future<SeenRef> find(const PictureKey& key, std::promise<SeenRef>& promise,
-                                   bool& fresh);
+  struct Found {
+    std::shared_future<SeenRef> seen;
+    bool fresh = false;                         // the caller has to keep `promise`, by settle()
+    std::shared_ptr<std::atomic<int>> waiting;  // clients, this one included until it takes one off
+  };
+  Found find(const PictureKey& key, std::promise<SeenRef>& promise);
   // Ends a promise: a picture, or the exception that reading it gave.
   void settle(const PictureKey& key, std::promise<SeenRef>& promise, SeenRef seen,
               std::exception_ptr problem);
@@ -43,6 +47,7 @@ class PictureCache {
   struct Entry {
     PictureKey key;
     std::shared_future<SeenRef> seen;
+    std::shared_ptr<std::atomic<int>> waiting = std::make_shared<std::atomic<int>>(1);
     int64_t bytes = 0;  // 0 while it is being read
   };
   mutable std::mutex mutex_;

@@ -170,7 +170,7 @@ SeenRef Service::see_part(Relayed& r, size_t number, const AskOptions& options) 
     const auto bytes = picture.base64 ? from_base64(picture.data)
                                       : picture_bytes(std::string(picture.data), options_);
     r.sent_picture(number).digest = sha256(bytes);
-    return engine().see(bytes, options, r.asked.deadline);
+    return engine().see(bytes, options, r.asked.deadline, [this] { require_patience(); });
   } catch (const Error& problem) {
     if (is_file(picture)) throw;
     r.notes.push_back(name + " was sent as it came: " + problem.what());
