@@ -44,6 +44,7 @@ class Decoders {
                  const LoadOptions& options);
   // Starts a process and waits for it. Error{io} when it cannot be, or does not answer.
   void warm_up();
+  const DecoderLimits& limits() const;  // with the program that was found
   // Processes that ended before their time.
   int64_t restarts() const;
   // What this kernel refuses of the confinement, in words; "" when all holds or none has started.

@@ -147,6 +147,10 @@ void Service::watch(Asked& asked, const Question& question) const {
     if (Clock::now() >= asked.deadline)
       throw ApiError(504, "timeout", "watching the film took longer than allowed");
   };
+  load.given_up = [&] {
+    patience();
+    return false;
+  };
   for (Message& message : asked.request.messages)
     for (std::string& url : message.pictures) {
       if (!is_film(url)) continue;

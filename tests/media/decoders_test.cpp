@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "arrcoc/error.h"
+#include "folder.h"
 #include "media/bombs.h"
 #include "processes.h"
 
@@ -264,6 +265,44 @@ TEST(Decoders, AProcessHasNothingButItsSocketAndCannotReachAnything) {
   if (options.apart->unconfined().empty()) {
     EXPECT_NE(words.find("Seccomp:\t2"), std::string::npos);
   }
+}
+
+namespace {
+
+std::vector<uint64_t> frames_of(const std::string& path, const media::LoadOptions& options) {
+  media::Video film = media::Video::open(path, options);
+  std::vector<uint64_t> out;
+  while (const auto frame = film.read()) out.push_back(frame->picture().hash);
+  EXPECT_EQ(film.ending(), "");
+  return out;
+}
+
+}  // namespace
+
+TEST(Decoders, FilmsHaveTheirOwnProcessAndTheSameFrames) {
+  const arrcoc::test::Folder folder;
+  const std::string path = folder / "film.avi";
+  media::VideoWriter writer(path, 10);
+  for (int i = 0; i < 5; ++i)
+    writer.write(media::decode(encoded(noise(96, 64, 70 + i), ".png")).rgb);
+  writer.finish();
+  media::LoadOptions options = apart();
+  EXPECT_EQ(frames_of(path, options), frames_of(path, {}));
+  EXPECT_TRUE(children_named("arrcoc-decode-f").empty());
+
+  {
+    media::Video film = media::Video::open(path, options);
+    const std::vector<pid_t> processes = children_named("arrcoc-decode-f");  // as Linux cuts it
+    ASSERT_EQ(processes.size(), 1U);
+    EXPECT_TRUE(film.read());
+    ::kill(processes[0], SIGKILL);
+    EXPECT_FALSE(film.read());
+    EXPECT_NE(film.ending(), "");
+  }
+  media::write_file(path, Blob(5000, 'x'));
+  EXPECT_THROW(media::Video::open(path, options), Error);
+  options.max_megapixels = 0.001;
+  EXPECT_THROW(frames_of(path, options), Error);
 }
 
 TEST(Decoders, WithoutTheProgramThereAreNone) {

@@ -18,7 +18,6 @@
 #include <ctime>
 
 #include "arrcoc/error.h"
-#include "media/apart/protocol.h"
 
 namespace arrcoc::media {
 
@@ -46,14 +45,15 @@ int raised(int descriptor) {
   return out;
 }
 
-pid_t spawn(const std::string& program, int socket, int shared) {
+pid_t spawn(const std::string& program, int socket, int shared, int film) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   for (int standard : {0, 1, 2})
     posix_spawn_file_actions_addopen(&actions, standard, "/dev/null", O_RDWR, 0);
   posix_spawn_file_actions_adddup2(&actions, socket, kSocket);
   posix_spawn_file_actions_adddup2(&actions, shared, kShared);
-  posix_spawn_file_actions_addclosefrom_np(&actions, kShared + 1);
+  if (film >= 0) posix_spawn_file_actions_adddup2(&actions, film, kFilm);
+  posix_spawn_file_actions_addclosefrom_np(&actions, film >= 0 ? kFilm + 1 : kFilm);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t all, none;
@@ -82,7 +82,7 @@ pid_t spawn(const std::string& program, int socket, int shared) {
 
 }  // namespace
 
-Child::Child(const std::string& program) {
+Child::Child(const std::string& program, int film) {
   const int shared = ::memfd_create("arrcoc-decode", MFD_CLOEXEC);
   if (shared < 0) fail("shared memory", errno);
   shared_ = raised(shared);
@@ -93,17 +93,34 @@ Child::Child(const std::string& program) {
     fail("socket", reason);
   }
   socket_ = pair[0];
-  int theirs = -1;
+  int theirs = -1, copy = -1;
+  const auto drop = [&] {
+    if (theirs >= 0) ::close(theirs);
+    if (copy >= 0) ::close(copy);
+  };
   try {
     theirs = raised(pair[1]);
-    process_ = spawn(program, theirs, shared_);
+    if (film >= 0) copy = raised(::dup(film));
+    process_ = spawn(program, theirs, shared_, copy);
   } catch (...) {
     ::close(shared_);
     ::close(socket_);
-    if (theirs >= 0) ::close(theirs);
+    drop();
     throw;
   }
-  ::close(theirs);
+  drop();
+}
+
+std::unique_ptr<Child> Child::started(const std::string& program, Hello& hello, int film) {
+  using Clock = std::chrono::steady_clock;
+  for (int tries = 0; tries < 3; ++tries) {
+    auto child = std::make_unique<Child>(program, film);
+    const Clock::time_point until = Clock::now() + std::chrono::seconds(60);
+    while (!child->readable(std::chrono::milliseconds(50)) && Clock::now() < until) continue;
+    if (child->receive(&hello, sizeof hello) == sizeof hello && hello.protocol == kProtocol)
+      return child;
+  }
+  throw Error(ErrorCode::io, program + ": it does not start, or belongs to another version");
 }
 
 Child::~Child() {

@@ -5,17 +5,23 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "media/apart/protocol.h"
 
 namespace arrcoc::media {
 
 class Child {
  public:
-  explicit Child(const std::string& program);  // Error{io}
-  ~Child();                                    // kills
+  // film: a descriptor that it gets besides, or -1. Error{io}
+  explicit Child(const std::string& program, int film = -1);
+  ~Child();  // kills
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
+  // One that has said hello; killed before that, it is tried again, but not for ever. Error{io}.
+  static std::unique_ptr<Child> started(const std::string& program, Hello& hello, int film = -1);
 
   // Addresses in bytes, and seconds of a processor from now on.
   void allow(uint64_t address_space, double seconds) const;

@@ -31,7 +31,6 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kSlice = std::chrono::milliseconds(50);  // between two questions whether to go on
-constexpr auto kStartTime = std::chrono::seconds(60);
 constexpr double kPatience = 10;  // times its seconds of a processor, on a machine that is busy
 // Memory of this size is kept from picture to picture, more goes back to the system.
 constexpr uint64_t kKept = uint64_t{32} << 20;
@@ -68,26 +67,17 @@ enum class End {
 // A process when there is one. Of one user at a time.
 class Decoder {
  public:
-  Decoder(const DecoderLimits& limits, const std::string& program)
-      : limits_(limits), program_(program) {}
+  explicit Decoder(const DecoderLimits& limits) : limits_(limits) {}
 
   bool fresh() const { return done_ == 0; }
-  // A process that is killed before it has said hello is tried again, but not for ever.
   uint32_t start() {
     if (child_ && done_ < limits_.pictures) return refused_;
     done_ = 0;
-    for (int tries = 0; tries < 3; ++tries) {
-      child_ = std::make_unique<Child>(program_);
-      const Clock::time_point until = Clock::now() + kStartTime;
-      while (!child_->readable(kSlice) && Clock::now() < until) continue;
-      Hello hello;
-      if (child_->receive(&hello, sizeof hello) == sizeof hello && hello.protocol == kProtocol) {
-        base_ = hello.address_space;
-        return refused_ = hello.refused;
-      }
-    }
     child_.reset();
-    throw Error(ErrorCode::io, program_ + ": it does not start, or belongs to another version");
+    Hello hello;
+    child_ = Child::started(limits_.program, hello);
+    base_ = hello.address_space;
+    return refused_ = hello.refused;
   }
 
   // The planes go into `rgb`, a [3,h,w] tensor.
@@ -99,30 +89,30 @@ class Decoder {
     Outcome head;
     char text[kMostText];
   };
-  void order(const std::vector<uint8_t>& bytes, const std::string& name,
+  void order(const Child& child, const std::vector<uint8_t>& bytes, const std::string& name,
              const LoadOptions& options);
-  End wait(const LoadOptions& options);
-  bool take(const Outcome& outcome, const LoadOptions& options, at::Tensor& rgb);
+  End wait(const Child& child, const LoadOptions& options);
+  bool take(const Child& child, const Outcome& outcome, const LoadOptions& options,
+            at::Tensor& rgb);
 
   const DecoderLimits& limits_;
-  const std::string& program_;
   std::unique_ptr<Child> child_;
   uint32_t refused_ = 0;
   uint64_t base_ = 0, planes_at_ = 0;
   int done_ = 0;  // pictures
 };
 
-void Decoder::order(const std::vector<uint8_t>& bytes, const std::string& name,
+void Decoder::order(const Child& child, const std::vector<uint8_t>& bytes, const std::string& name,
                     const LoadOptions& options) {
   const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   const auto most = static_cast<uint64_t>(3e6 * options.max_megapixels);
   planes_at_ = (bytes.size() + page - 1) / page * page;
-  child_->put(bytes, planes_at_ + most);
+  child.put(bytes, planes_at_ + most);
   // 16 bytes a pixel: 16-bit RGBA as it comes (8), as libtiff hands it on (4), and the planes (3).
   const uint64_t need = limits_.megabytes > 0
                             ? uint64_t(limits_.megabytes) << 20
                             : static_cast<uint64_t>(16e6 * options.max_megapixels) + (256U << 20);
-  child_->allow(base_ + need + bytes.size(), limits_.seconds);
+  child.allow(base_ + need + bytes.size(), limits_.seconds);
   Order order;
   order.bytes = bytes.size();
   order.planes_at = planes_at_;
@@ -130,25 +120,26 @@ void Decoder::order(const std::vector<uint8_t>& bytes, const std::string& name,
   order.pdf_dpi = options.pdf_dpi;
   order.page = options.page;
   std::string packet(reinterpret_cast<const char*>(&order), sizeof order);
-  child_->send(packet + name.substr(0, kMostText));
+  child.send(packet + name.substr(0, kMostText));
 }
 
-End Decoder::wait(const LoadOptions& options) {
+End Decoder::wait(const Child& child, const LoadOptions& options) {
   const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                         std::chrono::duration<double>(kPatience * limits_.seconds));
-  while (!child_->readable(kSlice)) {
+  while (!child.readable(kSlice)) {
     if (options.given_up && options.given_up()) return End::given_up;
     if (Clock::now() > until) return End::too_long;
   }
   return End::reply;
 }
 
-bool Decoder::take(const Outcome& outcome, const LoadOptions& options, at::Tensor& rgb) {
+bool Decoder::take(const Child& child, const Outcome& outcome, const LoadOptions& options,
+                   at::Tensor& rgb) {
   const int64_t w = outcome.width, h = outcome.height;
   const double pixels = static_cast<double>(w) * static_cast<double>(h);
   if (w < 1 || h < 1 || pixels > 1e6 * options.max_megapixels) return false;
   rgb = at::empty({3, h, w}, at::kByte);
-  child_->get(rgb.data_ptr<uint8_t>(), static_cast<size_t>(rgb.numel()), planes_at_, kKept);
+  child.get(rgb.data_ptr<uint8_t>(), static_cast<size_t>(rgb.numel()), planes_at_, kKept);
   return true;
 }
 
@@ -156,20 +147,23 @@ End Decoder::decode(const std::vector<uint8_t>& bytes, const std::string& name,
                     const LoadOptions& options, at::Tensor& rgb) {
   const bool first = fresh();
   ++done_;
-  order(bytes, name, options);
-  const End end = wait(options);
+  std::unique_ptr<Child> child = std::move(child_);  // it ends where something is thrown
+  order(*child, bytes, name, options);
+  const End end = wait(*child, options);
   Reply reply;
-  const ssize_t n = end == End::reply ? child_->receive(&reply, sizeof reply) : -1;
+  const ssize_t n = end == End::reply ? child->receive(&reply, sizeof reply) : -1;
   const bool whole = n >= static_cast<ssize_t>(sizeof reply.head);
-  if (whole && reply.head.error == Outcome::kDone && take(reply.head, options, rgb))
+  if (whole && reply.head.error == Outcome::kDone && take(*child, reply.head, options, rgb)) {
+    child_ = std::move(child);
     return End::reply;
+  }
   if (whole && reply.head.error != Outcome::kDone) {
+    child_ = std::move(child);
     const int code = std::clamp(reply.head.error, 0, static_cast<int>(ErrorCode::numeric));
     throw Error(static_cast<ErrorCode>(code),
                 one_line({reply.text, static_cast<size_t>(n) - sizeof reply.head}));
   }
-  const int signal = child_->end();
-  child_.reset();
+  const int signal = child->end();
   if (end != End::reply) return end;
   if (signal == SIGXCPU) return End::too_long;
   // Somebody else's signal, or damage that an earlier picture may have left behind.
@@ -182,16 +176,16 @@ End Decoder::decode(const std::vector<uint8_t>& bytes, const std::string& name,
 
 struct Decoders::State {
   DecoderLimits limits;
-  std::string program;
   Pool<Decoder> pool;
   std::atomic<int64_t> restarts{0};
   std::atomic<uint32_t> refused{0};
 
   explicit State(const DecoderLimits& given)
       : limits(given),
-        program(find_program(given.program)),
-        pool([this] { return std::make_unique<Decoder>(limits, program); },
-             static_cast<size_t>(std::max(1, given.processes))) {}
+        pool([this] { return std::make_unique<Decoder>(limits); },
+             static_cast<size_t>(std::max(1, given.processes))) {
+    limits.program = find_program(given.program);
+  }
 };
 
 Decoders::Decoders(const DecoderLimits& limits) : state_(std::make_unique<State>(limits)) {
@@ -222,6 +216,8 @@ Picture Decoders::decode(const std::vector<uint8_t>& bytes, const std::string& s
       throw Error(ErrorCode::bad_image, name + ": it breaks its decoder, or needs too much memory");
   }
 }
+
+const DecoderLimits& Decoders::limits() const { return state_->limits; }
 
 void Decoders::warm_up() { state_->refused |= state_->pool.borrow()->start(); }
 

@@ -1,42 +1,14 @@
 // arrcoc-decode: decodes pictures for arrcoc, one after the other, and may do nothing else.
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <cstdio>
-#include <cstring>
-#include <fstream>
-#include <new>
 #include <opencv2/core.hpp>
 
 #include "arrcoc/error.h"
 #include "media/apart/main/confine.h"
-#include "media/apart/protocol.h"
+#include "media/apart/main/serving.h"
 #include "media/codecs/codecs.h"
 
 namespace {
 
 using namespace arrcoc::media;
-
-// Part of the shared file; gone with this object.
-class Mapped {
- public:
-  Mapped(size_t bytes, size_t at, int protection) : bytes_(bytes) {
-    if (bytes == 0) return;
-    void* memory = ::mmap(nullptr, bytes, protection, MAP_SHARED, kShared, static_cast<off_t>(at));
-    if (memory == MAP_FAILED) throw std::bad_alloc();
-    data_ = static_cast<uint8_t*>(memory);
-  }
-  ~Mapped() {
-    if (data_ != nullptr) ::munmap(data_, bytes_);
-  }
-  Mapped(const Mapped&) = delete;
-  uint8_t* data() const { return data_; }
-
- private:
-  uint8_t* data_ = nullptr;
-  size_t bytes_;
-};
 
 Outcome decode(const Order& order, const std::string& source, std::string& message) {
   Outcome out;
@@ -67,33 +39,15 @@ Outcome decode(const Order& order, const std::string& source, std::string& messa
   return out;
 }
 
-bool send_packet(const void* head, size_t size, const std::string& text) {
-  std::string packet(static_cast<const char*>(head), size);
-  packet += text.substr(0, kMostText);
-  return ::send(kSocket, packet.data(), packet.size(), MSG_NOSIGNAL) ==
-         static_cast<ssize_t>(packet.size());
-}
-
-uint64_t mapped_bytes() {
-  uint64_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  return pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-}
-
 }  // namespace
 
 int main() {
-  int kind = 0;
-  socklen_t size = sizeof kind;
-  if (::getsockopt(kSocket, SOL_SOCKET, SO_TYPE, &kind, &size) != 0 || kind != SOCK_SEQPACKET) {
-    std::fputs("arrcoc-decode is started by arrcoc, which hands it pictures\n", stderr);
-    return 2;
-  }
+  if (!started_by_arrcoc()) return 2;
   cv::setNumThreads(0);
   Hello hello;
   hello.address_space = mapped_bytes();
   hello.refused = confine();
-  if (!send_packet(&hello, sizeof hello, "")) return 1;
+  if (!send_packet(&hello, sizeof hello)) return 1;
   char packet[sizeof(Order) + kMostText];
   while (true) {
     const ssize_t n = ::recv(kSocket, packet, sizeof packet, 0);

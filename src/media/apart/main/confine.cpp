@@ -29,7 +29,7 @@ namespace arrcoc::media {
 
 namespace {
 
-bool only_fonts_can_be_read() {
+bool only_fonts_can_be_read(int film) {
   landlock_ruleset_attr all{};
   all.handled_access_fs =
       LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_FILE |
@@ -47,6 +47,8 @@ bool only_fonts_can_be_read() {
     ::syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &below, 0);
     ::close(below.parent_fd);
   }
+  landlock_path_beneath_attr same{LANDLOCK_ACCESS_FS_READ_FILE, film};
+  if (film >= 0) ::syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &same, 0);
   const bool held = ::syscall(SYS_landlock_restrict_self, rules, 0) == 0;
   ::close(rules);
   return held;
@@ -183,7 +185,7 @@ void limit(__rlimit_resource what, rlim_t most) {
 
 }  // namespace
 
-uint32_t confine() {
+uint32_t confine([[maybe_unused]] int film) {
 #ifdef ARRCOC_UNCONFINED
   return 0;
 #endif
@@ -192,7 +194,7 @@ uint32_t confine() {
   limit(RLIMIT_NOFILE, 64);
   uint32_t refused = 0;
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return kNoFiles | kNoCalls;
-  if (!only_fonts_can_be_read()) refused |= kNoFiles;
+  if (!only_fonts_can_be_read(film)) refused |= kNoFiles;
   if (!only_some_calls_work()) refused |= kNoCalls;
   return refused;
 }
