@@ -86,10 +86,26 @@ void ratio(benchmark::State& state, const std::string& policy_name, int width, i
   state.counters["us_per_kpx"] = 1e3 * median(whole.wall) / (width * 1e-3 * height);
 }
 
+// Decoding in a process of its own, over decoding here.
+void Ratio_apart_1024(benchmark::State& state) {
+  const std::vector<uint8_t> bytes = jpeg(1024, 1024);
+  media::LoadOptions options;
+  options.apart = std::make_shared<media::Decoders>();
+  options.apart->warm_up();
+  measuring::Timing here, apart;
+  for (auto _ : state) {
+    here.time([&] { benchmark::DoNotOptimize(media::decode(bytes)); });
+    apart.time([&] { benchmark::DoNotOptimize(media::decode(bytes, "", options)); });
+  }
+  state.counters["decode_ms"] = median(here.wall);
+  state.counters["apart_ms"] = median(apart.wall);
+  state.counters["times_decoding"] = median(apart.wall) / median(here.wall);
+}
 void Ratio_compact_1024(benchmark::State& state) { ratio(state, "lexical", 1024, 1024); }
 void Ratio_full_1024(benchmark::State& state) { ratio(state, "full", 1024, 1024); }
 void Ratio_compact_2048(benchmark::State& state) { ratio(state, "lexical", 2048, 2048); }
 void Ratio_compact_4096(benchmark::State& state) { ratio(state, "lexical", 4096, 4096); }
+BENCHMARK(Ratio_apart_1024)->Unit(benchmark::kMillisecond)->MinTime(1.0);
 BENCHMARK(Ratio_compact_1024)->Unit(benchmark::kMillisecond)->MinTime(1.0);
 BENCHMARK(Ratio_full_1024)->Unit(benchmark::kMillisecond)->MinTime(1.0);
 BENCHMARK(Ratio_compact_2048)->Unit(benchmark::kMillisecond)->MinTime(1.0);

@@ -22,11 +22,11 @@ const kRooms = [
   ['models', 'what reads and answers: tiny, Hugging Face', ['weights', 'model', 'bundle']],
   ['ask', 'the road: look, allocate, cut, read, again?', ['ask', 'json']],
   ['film', 'one map that follows a film', ['film']],
-  ['media', 'files, films, OCR, drawing', ['media']],
+  ['media', 'files, films, OCR, drawing', ['decode', 'media']],
   ['serve', 'HTTP, queue, proxy, page', ['serve']],
   ['cli', 'the command line', []],
 ];
-const kHeaders = 18, kLines = 66600, kProductLines = 41200, kFileLines = 500, kFunctionLines = 60;
+const kHeaders = 19, kLines = 67300, kProductLines = 41900, kFileLines = 500, kFunctionLines = 60;
 
 const order = new Map(kRooms.map(([name], i) => [name, i]));
 const publicRoom = new Map(kRooms.flatMap(([name, , headers]) => headers.map((h) => [h, name])));

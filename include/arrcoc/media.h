@@ -9,26 +9,10 @@
 #include <vector>
 
 #include "arrcoc/ask.h"
+#include "arrcoc/decode.h"
 #include "arrcoc/film.h"
 
 namespace arrcoc::media {
-
-struct LoadOptions {
-  double max_megapixels = 100;  // refused before decoding when larger
-  int page = 1;                 // PDF: page, from 1
-  double pdf_dpi = 150;         // PDF: resolution of the rendering
-};
-
-enum class Format { jpeg, png, webp, tiff, bmp, heic, pdf };
-
-struct Probe {
-  Format format = Format::jpeg;
-  int width = 0;  // as stored, before EXIF rotation; 0 for PDF
-  int height = 0;
-};
-
-// Reads only headers. Error{bad_image} when the format is unknown or the header is broken.
-Probe probe(const std::vector<uint8_t>& bytes, const std::string& source = "");
 
 // JPEG (also CMYK and grey), PNG, WebP, TIFF, BMP, HEIC, PDF page; 8 or 16 bit; alpha over white;
 // EXIF orientation applied. Error{bad_image, too_large, unsupported}, one line naming the source.
@@ -37,12 +21,42 @@ Picture decode(const std::vector<uint8_t>& bytes, const std::string& source = ""
 
 // A file, or standard input for "-". Error{not_found, io} besides those of decode.
 Picture load(const std::string& path, const LoadOptions& options = {});
-std::vector<uint8_t> read_file(const std::string& path, size_t max_bytes = size_t{1} << 30);
+
+struct DecoderLimits {
+  int processes = 1;    // at most, started when they are needed
+  double seconds = 20;  // of a processor for one picture, rounded up
+  int megabytes = 0;    // of memory for one picture; 0: as much as max_megapixels can need
+  int pictures = 500;   // then a process is replaced
+  std::string program;  // "": arrcoc-decode beside this program, above it or in ../libexec/arrcoc
+};
+
+// Decoding in other processes, which may do nothing but compute and read fonts. A picture that
+// takes too much memory or time, or breaks its decoder, costs its own process alone; the next
+// picture gets a new one. A process that dies of something else is replaced and the picture tried
+// once more. Thread-safe. Processes end with this object, or when this process dies.
+class Decoders {
+ public:
+  explicit Decoders(const DecoderLimits& limits = {});  // Error{not_found} without the program
+  ~Decoders();
+
+  // As media::decode, which comes here where options.apart says so. Waits for a free process.
+  Picture decode(const std::vector<uint8_t>& bytes, const std::string& source,
+                 const LoadOptions& options);
+  // Starts a process and waits for it. Error{io} when it cannot be, or does not answer.
+  void warm_up();
+  const DecoderLimits& limits() const;  // with the program that was found
+  // Processes that ended before their time.
+  int64_t restarts() const;
+  // What this kernel refuses of the confinement, in words; "" when all holds or none has started.
+  std::string unconfined() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 // [3,H,W] uint8 -> PNG. The same pixels give the same bytes.
 std::vector<uint8_t> encode_png(const at::Tensor& rgb);
-// Writes beside the target and renames: a reader never sees half a file. Error{io}.
-void write_file(const std::string& path, const std::vector<uint8_t>& bytes);
 void write_png(const std::string& path, const at::Tensor& rgb);
 
 // A rectangle to be outlined.

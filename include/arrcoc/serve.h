@@ -57,6 +57,9 @@ struct Options {
   int inflight_mb = 160;  // of all requests that are being read and taken apart; more are 503
   int max_budget = 0;     // image tokens that a request may ask for; 0: any number
   double max_megapixels = 50;
+  int decoders = 0;                 // processes that decode pictures; 0: as many as workers
+  double decode_seconds = 20;       // of a processor for one picture; more is 413
+  int decode_mb = 0;                // memory for one picture; 0: as max_megapixels needs
   int max_pictures = 8;             // a request
   double request_seconds = 60;      // from the first byte of the answer's work to its end; 504
   double read_seconds = 20;         // for a whole request to arrive, however its bytes drip
@@ -112,6 +115,9 @@ void visit_fields(Options& o, F&& f) {
   f("max_budget", "most image tokens that a request gets, whatever it asks for; 0: no limit",
     o.max_budget);
   f("max_megapixels", "largest picture", o.max_megapixels);
+  f("decoders", "processes that decode pictures; 0: as many as workers", o.decoders);
+  f("decode_seconds", "seconds of a processor for decoding one picture", o.decode_seconds);
+  f("decode_mb", "megabytes for decoding one picture; 0: what the largest can need", o.decode_mb);
   f("max_pictures", "pictures of one request", o.max_pictures);
   f("request_seconds", "time for one answer", o.request_seconds);
   f("read_seconds", "time for a request to arrive", o.read_seconds);

@@ -194,6 +194,9 @@ std::shared_ptr<media::LoadOptions> add_load_flags(CLI::App& app) {
   auto load = std::make_shared<media::LoadOptions>();
   app.add_option("--max-megapixels", load->max_megapixels, "larger pictures are refused")
       ->check(positive());
+  app.add_flag_callback(
+      "--decode-apart", [load] { load->apart = std::make_shared<media::Decoders>(); },
+      "decode in a process that can do nothing else, for files of strangers");
   app.add_option("--page", load->page, "page of a PDF, from 1")->check(positive());
   return load;
 }

@@ -8,12 +8,12 @@
 #include <thread>
 
 #include "arrcoc/error.h"
-#include "arrcoc/media.h"
 #include "base/cancel.h"
 #include "base/json.h"
 #include "base/stopwatch.h"
 #include "serve/api_error.h"
 #include "serve/encoding.h"
+#include "serve/upstream.h"
 
 namespace arrcoc::serving {
 
@@ -22,6 +22,8 @@ namespace {
 int worker_count(int wanted) {
   return wanted > 0 ? wanted : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
+
+struct Dropped {};  // nobody waited for a picture any more
 
 // Whatever the answer depends on. The running job keeps its pictures, so their addresses are names.
 std::string key_of(const Question& q) {
@@ -42,6 +44,14 @@ bool streams(const Job& job) {
 }
 
 }  // namespace
+
+std::shared_ptr<media::Decoders> decoders_for(const Options& options) {
+  media::DecoderLimits limits;
+  limits.processes = worker_count(options.decoders > 0 ? options.decoders : options.workers);
+  limits.seconds = options.decode_seconds;
+  limits.megabytes = options.decode_mb;
+  return std::make_shared<media::Decoders>(limits);
+}
 
 void limit_math_threads() {
   at::set_num_threads(1);
@@ -81,10 +91,12 @@ class Engine::BatchSink : public Sink {
   std::vector<Reply> replies_;
 };
 
-Engine::Engine(const Options& options, Metrics& metrics, std::shared_ptr<const Asker> asker)
+Engine::Engine(const Options& options, Metrics& metrics, std::shared_ptr<const Asker> asker,
+               std::shared_ptr<media::Decoders> decoders)
     : options_(options),
       metrics_(metrics),
       asker_(std::move(asker)),
+      decoders_(std::move(decoders)),
       cache_(int64_t{options.cache_mb} << 20),
       workers_(worker_count(options.workers), options.batching ? options.batch_tokens : 0,
                [this](std::vector<JobRef> batch) { read(std::move(batch)); }) {}
@@ -106,10 +118,10 @@ SeenRef Engine::see(const std::vector<uint8_t>& bytes, const AskOptions& given,
   const PictureKey key{sha256(bytes),      looker.get(),      options.canvas,
                        options.least_side, options.most_side, options.enlarge || closer};
   auto promise = std::make_shared<std::promise<SeenRef>>();
-  bool fresh = false;
-  const PictureCache::Place place = cache_.find(key, *promise, fresh);
-  metrics_.count(fresh ? "arrcoc_cache_misses_total" : "arrcoc_cache_hits_total");
-  if (fresh) {
+  const PictureCache::Found found = cache_.find(key, *promise);
+  const std::shared_ptr<void> waits(nullptr, [&](void*) { --*found.waiting; });
+  metrics_.count(found.fresh ? "arrcoc_cache_misses_total" : "arrcoc_cache_hits_total");
+  if (found.fresh) {
     try {
       require_room();
     } catch (...) {
@@ -117,29 +129,35 @@ SeenRef Engine::see(const std::vector<uint8_t>& bytes, const AskOptions& given,
       throw;
     }
     auto copy = std::make_shared<std::vector<uint8_t>>(bytes);
-    workers_.add([this, key, promise, copy, looker, options] {
-      if (cache_.abandoned(key)) return;
+    workers_.add([this, key, promise, copy, looker, options, waiting = found.waiting] {
       SeenRef seen;
       std::exception_ptr problem;
+      bool dropped = false;
       try {
-        seen = decode_and_see(*copy, key, looker, options);
+        seen = decode_and_see(*copy, key, looker, options,
+                              [&] { return dropped = dropped || *waiting == 0; });
       } catch (...) {
-        problem = std::current_exception();
+        problem = dropped ? std::make_exception_ptr(Dropped{}) : std::current_exception();
       }
       cache_.settle(key, *promise, std::move(seen), problem);
     });
   }
-  while (place.seen.wait_until(std::min(deadline, Clock::now() + kSlice)) !=
+  while (found.seen.wait_until(std::min(deadline, Clock::now() + kSlice)) !=
          std::future_status::ready) {
     if (Clock::now() >= deadline)
       throw ApiError(504, "timeout", "reading the picture took longer than allowed");
-    if (patience) patience();
+    patience();
   }
-  return place.seen.get();
+  try {
+    return found.seen.get();
+  } catch (const Dropped&) {  // by those who waited before us
+    return see(bytes, given, deadline, patience);
+  }
 }
 
 SeenRef Engine::decode_and_see(const std::vector<uint8_t>& bytes, const PictureKey& key,
-                               std::shared_ptr<const Looker> looker, const AskOptions& options) {
+                               std::shared_ptr<const Looker> looker, const AskOptions& options,
+                               const std::function<bool()>& given_up) {
   auto lap = [&, watch = Stopwatch()](const char* stage) mutable {
     metrics_.observe("arrcoc_stage_seconds", 1e-3 * watch.lap(), label("stage", stage));
   };
@@ -150,6 +168,8 @@ SeenRef Engine::decode_and_see(const std::vector<uint8_t>& bytes, const PictureK
   } else {
     media::LoadOptions load;
     load.max_megapixels = options_.max_megapixels;
+    load.apart = decoders_;
+    load.given_up = given_up;
     picture = media::decode(bytes, "the picture", load);
     lap("decoding");
   }

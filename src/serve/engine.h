@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "arrcoc/ask.h"
+#include "arrcoc/media.h"
 #include "arrcoc/serve.h"
 #include "serve/answer_stream.h"
 #include "serve/metrics.h"
@@ -62,15 +63,16 @@ using Ticket = std::shared_ptr<Job>;
 
 class Engine {
  public:
-  Engine(const Options& options, Metrics& metrics, std::shared_ptr<const Asker> asker);
+  Engine(const Options& options, Metrics& metrics, std::shared_ptr<const Asker> asker,
+         std::shared_ptr<media::Decoders> decoders);
   ~Engine();
 
   // Decodes and looks at a picture, or finds it in the cache. ApiError{429} when the queue is full,
-  // {504} at the deadline, Error of media::decode.
-  // patience: called now and then while it waits, throws when that has become pointless. What
-  // nobody waits for when its turn comes is not decoded.
-  SeenRef see(const std::vector<uint8_t>& bytes, const AskOptions& options,
-              Clock::time_point deadline, const std::function<void()>& patience = {});
+  // {504} at the deadline, Error of media::decode. While it waits, patience() is called and may
+  // throw; a picture that nobody waits for any more is not decoded to its end.
+  SeenRef see(
+      const std::vector<uint8_t>& bytes, const AskOptions& options, Clock::time_point deadline,
+      const std::function<void()>& patience = [] {});
   // A picture that is still in the cache, by the SHA-256 of its bytes; null when it is not.
   SeenRef known(const std::string& digest) const { return cache_.like({digest}); }
   // ApiError{429}.
@@ -86,7 +88,8 @@ class Engine {
   class BatchSink;
   void require_room() const;
   SeenRef decode_and_see(const std::vector<uint8_t>& bytes, const PictureKey& key,
-                         std::shared_ptr<const Looker> looker, const AskOptions& options);
+                         std::shared_ptr<const Looker> looker, const AskOptions& options,
+                         const std::function<bool()>& given_up);
   // The next step of a question: looks, allocates, cuts, and queues what is to be read.
   void advance(const JobRef& job);
   void read(std::vector<JobRef> batch);
@@ -100,12 +103,16 @@ class Engine {
   const Options options_;
   Metrics& metrics_;
   const std::shared_ptr<const Asker> asker_;
+  const std::shared_ptr<media::Decoders> decoders_;
   PictureCache cache_;
   Drift drift_;
   std::mutex mutex_;
   std::map<std::string, std::weak_ptr<Job>> running_;  // for equal questions at the same time
   Workers<JobRef> workers_;                            // last: its threads use all of the above
 };
+
+// The processes that decode what clients send. Error{not_found} without their program.
+std::shared_ptr<media::Decoders> decoders_for(const Options& options);
 
 // One thread a product: several requests run side by side, and threads of OpenBLAS or OpenMP that
 // wait for each other on busy cores cost up to thirty times. For the whole process.

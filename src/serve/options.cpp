@@ -150,6 +150,9 @@ void check(const Options& o) {
   range("max_budget", o.max_budget, 0, 65536);
   range("max_body_mb", o.max_body_mb, 0.001, 4096);
   range("max_megapixels", o.max_megapixels, 0.001, 1000);
+  range("decoders", o.decoders, 0, 1024);
+  range("decode_seconds", o.decode_seconds, 0.001, 86400);
+  range("decode_mb", o.decode_mb, 0, 1 << 20);
   range("max_pictures", o.max_pictures, 1, 64);
   range("request_seconds", o.request_seconds, 0.001, 86400);
   range("read_seconds", o.read_seconds, 0.05, 86400);

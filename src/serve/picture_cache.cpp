@@ -2,27 +2,16 @@
 
 namespace arrcoc::serving {
 
-PictureCache::Place PictureCache::find(const PictureKey& key, std::promise<SeenRef>& promise,
-                                       bool& fresh) {
+PictureCache::Found PictureCache::find(const PictureKey& key, std::promise<SeenRef>& promise) {
   const std::scoped_lock lock(mutex_);
-  fresh = false;
   if (const auto known = index_.find(key); known != index_.end()) {
     entries_.splice(entries_.begin(), entries_, known->second);
-    return {known->second->seen, known->second->waiting};
+    ++*known->second->waiting;
+    return {known->second->seen, false, known->second->waiting};
   }
-  fresh = true;
   entries_.push_front({key, promise.get_future().share()});
   index_[key] = entries_.begin();
-  return {entries_.front().seen, entries_.front().waiting};
-}
-
-bool PictureCache::abandoned(const PictureKey& key) {
-  const std::scoped_lock lock(mutex_);
-  const auto entry = index_.find(key)->second;
-  if (entry->waiting.use_count() > 1) return false;
-  entries_.erase(entry);
-  index_.erase(key);
-  return true;
+  return {entries_.front().seen, true, entries_.front().waiting};
 }
 
 void PictureCache::settle(const PictureKey& key, std::promise<SeenRef>& promise, SeenRef seen,

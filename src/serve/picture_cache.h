@@ -1,6 +1,7 @@
 // Pictures that were seen lately, with what does not depend on the question.
 #pragma once
 
+#include <atomic>
 #include <compare>
 #include <future>
 #include <list>
@@ -29,15 +30,12 @@ struct PictureKey {
 class PictureCache {
  public:
   explicit PictureCache(int64_t max_bytes) : max_bytes_(max_bytes) {}
-  // Somebody who waits for a picture; leaves at its end.
-  struct Place {
+  struct Found {
     std::shared_future<SeenRef> seen;
-    std::shared_ptr<void> waiting;
+    bool fresh = false;                         // the caller has to keep `promise`, by settle()
+    std::shared_ptr<std::atomic<int>> waiting;  // clients, this one included until it takes one off
   };
-  // The picture. `fresh` when it is not there: then the caller has to keep `promise`, by settle().
-  Place find(const PictureKey& key, std::promise<SeenRef>& promise, bool& fresh);
-  // True when nobody waits for it: then it is as if it had never been asked for.
-  bool abandoned(const PictureKey& key);
+  Found find(const PictureKey& key, std::promise<SeenRef>& promise);
   // Ends a promise: a picture, or the exception that reading it gave.
   void settle(const PictureKey& key, std::promise<SeenRef>& promise, SeenRef seen,
               std::exception_ptr problem);
@@ -49,8 +47,8 @@ class PictureCache {
   struct Entry {
     PictureKey key;
     std::shared_future<SeenRef> seen;
-    int64_t bytes = 0;                                         // 0 while it is being read
-    std::shared_ptr<void> waiting = std::make_shared<char>();  // shared by those who wait
+    std::shared_ptr<std::atomic<int>> waiting = std::make_shared<std::atomic<int>>(1);
+    int64_t bytes = 0;  // 0 while it is being read
   };
   mutable std::mutex mutex_;
   int64_t max_bytes_;

@@ -473,6 +473,9 @@ void Server::start() {
   s.loader = std::thread([&s] {
     try {
       s.service->load();
+      const std::string free = s.service->unconfined();
+      if (s.log && !free.empty())
+        s.log(dump({{"level", "warning"}, {"event", "decoders"}, {"unconfined", free}}));
       s.loaded.set_value();
     } catch (...) {
       s.service->fail();

@@ -66,7 +66,8 @@ Service::Service(const Options& options, Metrics& metrics, Server::Log log)
       metrics_(metrics),
       examples_(options, metrics, std::move(log)),
       savings_(options.prices, metrics),
-      memory_(static_cast<size_t>(options.upstream_memory_mb) << 20) {
+      memory_(static_cast<size_t>(options.upstream_memory_mb) << 20),
+      decoders_(decoders_for(options)) {
   if (!options.upstream.empty()) upstream_ = std::make_unique<Upstream>(options, metrics);
 }
 
@@ -95,7 +96,8 @@ void Service::load() {
   }
   // The engine has a cache of its own.
   asker_ = std::make_shared<const Asker>(bundle, model, looker, 0);
-  engine_ = std::make_unique<Engine>(options_, metrics_, asker_);
+  decoders_->warm_up();
+  engine_ = std::make_unique<Engine>(options_, metrics_, asker_, decoders_);
   ready_ = true;
 }
 
@@ -146,10 +148,15 @@ std::vector<SeenRef> Service::see(const std::vector<const std::string*>& urls,
 void Service::watch(Asked& asked, const Question& question) const {
   media::LoadOptions load;
   load.max_megapixels = options_.max_megapixels;
+  load.apart = decoders_;
   const auto patience = [&] {
     require_patience();
     if (Clock::now() >= asked.deadline)
       throw ApiError(504, "timeout", "watching the film took longer than allowed");
+  };
+  load.given_up = [&] {
+    patience();
+    return false;
   };
   for (Message& message : asked.request.messages)
     for (std::string& url : message.pictures) {
@@ -460,6 +467,7 @@ void Service::savings(Response& response) const { reply(response, savings_.repor
 std::string Service::metrics_text() {
   if (ready_) {
     metrics_.set("arrcoc_cache_bytes", static_cast<double>(engine_->cache_bytes()));
+    metrics_.set("arrcoc_decoder_restarts_total", static_cast<double>(decoders_->restarts()));
     metrics_.set("arrcoc_queue_jobs", static_cast<double>(engine_->waiting()));
     metrics_.set("arrcoc_adapter_quality_mean", engine_->drift().mean());
     metrics_.set("arrcoc_adapter_quality_std", engine_->drift().deviation());

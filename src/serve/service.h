@@ -28,6 +28,7 @@ class Service {
 
   void load();  // the models; throws when it cannot
   Health health() const;
+  std::string unconfined() const { return decoders_->unconfined(); }
   void fail() { failed_ = true; }
   void drain() { draining_ = true; }
   void abort() { aborting_ = true; }  // what still waits gets 503
@@ -148,6 +149,7 @@ class Service {
   std::shared_ptr<const Asker> asker_;
   std::once_flag described_;
   ModelCard card_;
+  const std::shared_ptr<media::Decoders> decoders_;
   std::unique_ptr<Engine> engine_;  // after what its threads use
   std::atomic<bool> ready_{false}, failed_{false}, draining_{false}, aborting_{false};
 };

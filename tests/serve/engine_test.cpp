@@ -23,7 +23,7 @@ struct WithEngine {
     bundle->looker = given_map({2, 2, 1, 1, {0.1F, 0.2F, 0.3F, 0.9F}});
     bundle->model = bundled ? model : arrcoc::test::script({0.9F});
     asker = std::make_shared<Asker>(bundle, model, nullptr, 0);
-    engine = std::make_unique<Engine>(options, metrics, asker);
+    engine = std::make_unique<Engine>(options, metrics, asker, decoders_for(options));
     usual.budget = "64";
     picture = see(noise(200, 160), asker->looker(usual), usual);
   }

@@ -229,24 +229,6 @@ TEST(PictureCacheTest, KeysTellPicturesAndWaysOfSeeingApart) {
   EXPECT_NE(cache.like({"b", nullptr, 7, true}), nullptr) << "the same bytes, seen otherwise";
 }
 
-TEST(PictureCacheTest, WhatNobodyWaitsForIsAbandoned) {
-  PictureCache cache(int64_t{1} << 30);
-  const PictureKey key{"a"};
-  std::promise<SeenRef> promise, again;
-  bool fresh = false;
-  {
-    const auto first = cache.find(key, promise, fresh);
-    EXPECT_FALSE(cache.abandoned(key)) << "one waits";
-  }
-  std::optional<PictureCache::Place> second = cache.find(key, promise, fresh);
-  EXPECT_FALSE(fresh);
-  EXPECT_FALSE(cache.abandoned(key)) << "another one came";
-  second.reset();
-  EXPECT_TRUE(cache.abandoned(key));
-  cache.find(key, again, fresh);
-  EXPECT_TRUE(fresh) << "as if it had never been asked for";
-}
-
 TEST(MetricsText, IsWhatPrometheusReads) {
   Metrics metrics;
   metrics.count("arrcoc_requests_total", label("path", "/a\"b\\\n"));

@@ -59,6 +59,7 @@ class Process {
     ::close(out_);
   }
   int port() const { return port_; }
+  pid_t pid() const { return child_; }
   std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
   void signal(int number) const { ::kill(child_, number); }
   // Exit code, or 128 + signal.

@@ -37,10 +37,10 @@ class Decoder {
     read_header();
   }
 
-  at::Tensor run() {
+  Upright run() {
     if (compression_ == kRle8 || compression_ == kRle4) unpack();
     const bool alpha = fields_[3].most != 0 && any_alpha();
-    Canvas canvas(width_, height_, 1);
+    Canvas canvas(job_, width_, height_, 1);
     canvas.fill(alpha ? CV_8UC4 : CV_8UC3, [&](int y, cv::Mat& strip) {
       for (int i = 0; i < strip.rows; ++i) {
         const uint8_t* in = stored_row(y + i);
@@ -56,7 +56,7 @@ class Decoder {
         }
       }
     });
-    return canvas.take();
+    return canvas.size();
   }
 
  private:
@@ -198,6 +198,6 @@ class Decoder {
 
 }  // namespace
 
-at::Tensor decode_bmp(const Job& job) { return Decoder(job).run(); }
+Upright decode_bmp(const Job& job) { return Decoder(job).run(); }
 
 }  // namespace arrcoc::media

@@ -6,7 +6,6 @@
 #include <opencv2/imgproc.hpp>
 
 #include "arrcoc/error.h"
-#include "media/mats.h"
 
 namespace arrcoc::media {
 
@@ -44,11 +43,14 @@ void turn(const cv::Mat& strip, cv::Mat target, int orientation) {
 
 }  // namespace
 
-Canvas::Canvas(int stored_width, int stored_height, int orientation)
+Canvas::Canvas(const Job& job, int stored_width, int stored_height, int orientation)
     : width_(stored_width), height_(stored_height), orientation_(orientation) {
   CV_Assert(orientation >= 1 && orientation <= 8);
-  rgb_ = orientation >= 5 ? new_picture(width_, height_) : new_picture(height_, width_);
-  for (int c = 0; c < 3; ++c) planes_[c] = plane_of(rgb_, c);
+  const int h = orientation >= 5 ? width_ : height_;
+  const int w = orientation >= 5 ? height_ : width_;
+  const size_t plane = static_cast<size_t>(h) * w;
+  uint8_t* data = job.memory(3 * plane);
+  for (int c = 0; c < 3; ++c) planes_[c] = cv::Mat(h, w, CV_8UC1, data + c * plane);
 }
 
 cv::Mat Canvas::target(int plane, int y, int rows) {

@@ -1,10 +1,10 @@
 // Where decoders put their rows: the planar, upright picture under construction.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <functional>
 #include <opencv2/core.hpp>
+
+#include "media/codecs/codecs.h"
 
 namespace arrcoc::media {
 
@@ -36,7 +36,8 @@ class Canvas {
   // Rows that make a good strip: small enough for the cache, tall enough to transpose.
   static constexpr int kStrip = 32;
 
-  Canvas(int stored_width, int stored_height, int orientation);  // EXIF, 1 to 8
+  // In memory of the job; orientation: EXIF, 1 to 8.
+  Canvas(const Job& job, int stored_width, int stored_height, int orientation);
 
   // strip: 8-bit rows y .. y+strip.rows of the stored picture; 1 channel is grey, 2 grey and alpha,
   // 3 RGB, 4 RGBA.
@@ -46,14 +47,13 @@ class Canvas {
   void put_all(int y, const cv::Mat& rows, Alpha alpha, Scratch* scratch = nullptr);
   // The whole picture: read(y, strip) writes the rows from y on into `strip`, of the OpenCV type.
   void fill(int type, const std::function<void(int y, cv::Mat& strip)>& read);
-  at::Tensor take() { return std::move(rgb_); }
+  Upright size() const { return {planes_[0].cols, planes_[0].rows}; }
 
  private:
   cv::Mat target(int plane, int y, int rows);
 
   int width_, height_, orientation_;
-  at::Tensor rgb_;
-  cv::Mat planes_[3];  // headers on rgb_
+  cv::Mat planes_[3];
   cv::Mat turned_[3], opaque_;
 };
 

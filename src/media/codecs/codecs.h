@@ -1,19 +1,25 @@
-// One function per format: bytes -> [3,H,W] uint8 RGB, upright, alpha over white.
+// One function per format: bytes -> [3,H,W] bytes of RGB, upright, alpha over white.
 //
 // Each works in strips of rows, so that besides the file and the result only a strip is in memory
 // (WebP, interlaced PNG, HEIC and PDF need the whole picture once more; see Scratch).
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <csetjmp>
+#include <functional>
 #include <string>
 
+#include "arrcoc/decode.h"
 #include "arrcoc/error.h"
-#include "arrcoc/media.h"
 #include "media/codecs/bytes.h"
 
 namespace arrcoc::media {
+
+// Where the picture goes: asked once for all of its bytes, 3 * width * height.
+using Memory = std::function<uint8_t*(size_t bytes)>;
+
+struct Upright {
+  int width = 0, height = 0;
+};
 
 struct Job {
   Bytes bytes;
@@ -22,6 +28,7 @@ struct Job {
   int orientation = 1;
   LoadOptions options;
   bool bytes_are_ours = false;  // nobody reads `bytes` after the decoder
+  Memory memory;
 
   // Error{bad_image}: "name: broken JPEG: reason"
   [[noreturn]] void broken(const std::string& reason) const;
@@ -51,13 +58,20 @@ class Consumed {
   size_t done_ = 0;
 };
 
-at::Tensor decode_jpeg(const Job& job);
-at::Tensor decode_png(const Job& job);
-at::Tensor decode_webp(const Job& job);
-at::Tensor decode_tiff(const Job& job);
-at::Tensor decode_bmp(const Job& job);
-at::Tensor decode_heic(const Job& job);
-at::Tensor decode_pdf(const Job& job);
+Upright decode_jpeg(const Job& job);
+Upright decode_png(const Job& job);
+Upright decode_webp(const Job& job);
+Upright decode_tiff(const Job& job);
+Upright decode_bmp(const Job& job);
+Upright decode_heic(const Job& job);
+Upright decode_pdf(const Job& job);
+
+// Checks the header against the limits, then decodes. Error{bad_image, too_large, unsupported}.
+Upright decode_into(const Bytes& bytes, const std::string& source, const LoadOptions& options,
+                    bool bytes_are_ours, const Memory& memory);
+
+// [3,height,width] planes -> PNG. The same pixels give the same bytes.
+std::vector<uint8_t> encode_planes(const uint8_t* planes, int width, int height);
 
 // Error{too_large} when width x height passes the limit; the message has both sizes.
 void require_within(double width, double height, const std::string& name,

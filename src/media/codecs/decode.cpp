@@ -46,37 +46,24 @@ void Consumed::up_to(size_t offset) {
   done_ = offset;
 }
 
-namespace {
-
-Picture decode_job(const std::vector<uint8_t>& bytes, const std::string& source,
-                   const LoadOptions& options, bool bytes_are_ours) {
+Upright decode_into(const Bytes& bytes, const std::string& source, const LoadOptions& options,
+                    bool bytes_are_ours, const Memory& memory) {
   if (!(options.max_megapixels > 0)) {
     throw Error(ErrorCode::bad_argument, "max_megapixels must be above 0");
   }
   Job job;
-  job.bytes = Bytes(std::span<const uint8_t>(bytes));
+  job.bytes = bytes;
   job.name = name_of(source);
-  job.header = probe(bytes, source);
+  job.header = probe_bytes(bytes, source);
   job.options = options;
   job.bytes_are_ours = bytes_are_ours;
   job.orientation = orientation_of(job.bytes, job.header.format);
+  job.memory = memory;
   require_within(job.header.width, job.header.height, job.name, options);
 
-  constexpr at::Tensor (*kDecoders[])(const Job&) = {
+  constexpr Upright (*kDecoders[])(const Job&) = {
       decode_jpeg, decode_png, decode_webp, decode_tiff, decode_bmp, decode_heic, decode_pdf};
-  return make_picture(kDecoders[static_cast<size_t>(job.header.format)](job), source);
-}
-
-}  // namespace
-
-Picture decode(const std::vector<uint8_t>& bytes, const std::string& source,
-               const LoadOptions& options) {
-  return decode_job(bytes, source, options, false);
-}
-
-Picture load(const std::string& path, const LoadOptions& options) {
-  const std::vector<uint8_t> bytes = read_file(path);
-  return decode_job(bytes, path, options, true);
+  return kDecoders[static_cast<size_t>(job.header.format)](job);
 }
 
 }  // namespace arrcoc::media

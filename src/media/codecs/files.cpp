@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <optional>
 
+#include "arrcoc/decode.h"
 #include "arrcoc/error.h"
-#include "arrcoc/media.h"
 #include "media/codecs/headers.h"
 
 namespace arrcoc::media {
@@ -147,10 +147,6 @@ void write_file(const std::string& path, const std::vector<uint8_t>& bytes) {
   if (fd.get() < 0) fail(path, "write", errno);
   write_all(fd.get(), bytes, path);
   if (!fd.close()) fail(path, "write", errno);
-}
-
-void write_png(const std::string& path, const at::Tensor& rgb) {
-  write_file(path, encode_png(rgb));
 }
 
 }  // namespace arrcoc::media

@@ -17,6 +17,44 @@ struct Size {
   int64_t width = 0, height = 0;
 };
 
+// One entry of a directory; numbers are read in the file's byte order.
+struct TiffEntry {
+  const Bytes& file;
+  bool little, big;  // big: BigTIFF
+  uint32_t tag = 0, type = 0;
+  uint64_t count = 0;
+  size_t value = 0;  // where it stands, or its offset
+
+  uint32_t u16(size_t at) const { return little ? file.le16(at) : file.be16(at); }
+  uint32_t u32(size_t at) const { return little ? file.le32(at) : file.be32(at); }
+  uint64_t u64(size_t at) const { return little ? file.le64(at) : file.be64(at); }
+};
+
+// Calls visit(entry) for every entry of the first directory, until it returns true.
+template <class Visit>
+void walk_tiff(const Bytes& tiff, Visit visit) {
+  const bool little = tiff.starts("II");
+  if (!little && !tiff.starts("MM")) return;
+  TiffEntry entry{tiff, little, false};
+  const uint32_t version = entry.u16(2);
+  if (version != 42 && version != 43) return;
+  entry.big = version == 43;
+  const uint64_t directory = entry.big ? entry.u64(8) : entry.u32(4);
+  if (directory < 8 || directory >= tiff.size()) return;
+  const uint64_t count =
+      std::min<uint64_t>(entry.big ? entry.u64(directory) : entry.u16(directory), 65536);
+  const size_t size = entry.big ? 20 : 12;
+  for (uint64_t i = 0; i < count; ++i) {
+    const size_t at = directory + (entry.big ? 8 : 2) + i * size;
+    if (!tiff.holds(at, size)) return;
+    entry.tag = entry.u16(at);
+    entry.type = entry.u16(at + 2);
+    entry.count = entry.big ? entry.u64(at + 4) : entry.u32(at + 4);
+    entry.value = at + (entry.big ? 12 : 8);
+    if (visit(entry)) return;
+  }
+}
+
 // Calls visit(marker, payload) for every segment up to the first scan, until it returns true.
 template <class Visit>
 void walk_jpeg(const Bytes& file, Visit visit) {
@@ -159,37 +197,28 @@ std::string name_of(const std::string& source) {
 }
 
 std::optional<uint64_t> tiff_tag(const Bytes& tiff, uint32_t tag) {
-  const bool little = tiff.starts("II");
-  if (!little && !tiff.starts("MM")) return std::nullopt;
-  const auto u16 = [&](size_t at) { return little ? tiff.le16(at) : tiff.be16(at); };
-  const auto u32 = [&](size_t at) { return little ? tiff.le32(at) : tiff.be32(at); };
-  const auto u64 = [&](size_t at) { return little ? tiff.le64(at) : tiff.be64(at); };
-  const uint32_t version = u16(2);
-  if (version != 42 && version != 43) return std::nullopt;
-  const bool big = version == 43;
-  const uint64_t directory = big ? u64(8) : u32(4);
-  if (directory < 8 || directory >= tiff.size()) return std::nullopt;
-  const uint64_t count = std::min<uint64_t>(big ? u64(directory) : u16(directory), 65536);
-  const size_t entry_size = big ? 20 : 12;
-  for (uint64_t i = 0; i < count; ++i) {
-    const size_t entry = directory + (big ? 8 : 2) + i * entry_size;
-    if (!tiff.holds(entry, entry_size)) return std::nullopt;
-    if (u16(entry) != tag) continue;
-    const size_t value = entry + (big ? 12 : 8);
-    switch (u16(entry + 2)) {
-      case 1:
-        return tiff.u8(value);
-      case 3:
-        return u16(value);
-      case 4:
-        return u32(value);
-      case 16:
-        return big ? std::optional<uint64_t>(u64(value)) : std::nullopt;
-      default:
-        return std::nullopt;
-    }
-  }
-  return std::nullopt;
+  std::optional<uint64_t> out;
+  walk_tiff(tiff, [&](const TiffEntry& entry) {
+    if (entry.tag != tag) return false;
+    if (entry.type == 1) out = tiff.u8(entry.value);
+    if (entry.type == 3) out = entry.u16(entry.value);
+    if (entry.type == 4) out = entry.u32(entry.value);
+    if (entry.type == 16 && entry.big) out = entry.u64(entry.value);
+    return true;
+  });
+  return out;
+}
+
+uint64_t tiff_tag_bytes(const Bytes& tiff) {
+  constexpr uint64_t kSizes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
+  uint64_t out = 0;
+  walk_tiff(tiff, [&](const TiffEntry& entry) {
+    const uint64_t each = entry.type < std::size(kSizes) ? kSizes[entry.type] : 0;
+    const uint64_t count = std::min<uint64_t>(entry.count, uint64_t{1} << 40);
+    if (each * count > (entry.big ? 8 : 4)) out += each * count;
+    return false;
+  });
+  return out;
 }
 
 int orientation_of(const Bytes& file, Format format) {
@@ -207,7 +236,10 @@ const char* label_of(Format format) {
 }
 
 Probe probe(const std::vector<uint8_t>& bytes, const std::string& source) {
-  const Bytes file{std::span<const uint8_t>(bytes)};
+  return probe_bytes(Bytes(std::span<const uint8_t>(bytes)), source);
+}
+
+Probe probe_bytes(const Bytes& file, const std::string& source) {
   Size size;
   const Format format = format_of(file, source);
   if (format == Format::pdf) return {format, 0, 0};

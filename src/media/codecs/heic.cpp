@@ -5,6 +5,7 @@
 #ifdef ARRCOC_HAVE_HEIF
 #include <libheif/heif.h>
 
+#include <algorithm>
 #include <memory>
 #endif
 
@@ -41,6 +42,10 @@ struct Opened {
     heif_image_handle* handle = nullptr;
     require(heif_context_get_primary_image_handle(context.get(), &handle), name);
     primary.reset(handle);
+    // A grid has a size of its own besides the one that the limit was checked with.
+    heif_context_set_maximum_image_size_limit(
+        context.get(), std::max({16, heif_image_handle_get_ispe_width(handle),
+                                 heif_image_handle_get_ispe_height(handle)}));
   }
 };
 
@@ -57,7 +62,7 @@ Probe probe_heic(const Bytes& file, const std::string& source) {
   return out;
 }
 
-at::Tensor decode_heic(const Job& job) {
+Upright decode_heic(const Job& job) {
   const Opened heic(job.bytes, job.name);
   const heif_image_handle* primary = heic.primary.get();
   require_within(heif_image_handle_get_width(primary), heif_image_handle_get_height(primary),
@@ -79,14 +84,14 @@ at::Tensor decode_heic(const Job& job) {
   if (data == nullptr || width < 1 || height < 1) job.broken("no pixels");
   require_within(width, height, job.name, job.options);
 
-  Canvas canvas(width, height, 1);  // libheif has turned the picture already
+  Canvas canvas(job, width, height, 1);  // libheif has turned the picture already
   const Alpha kind = heif_image_handle_is_premultiplied_alpha(primary) != 0 ? Alpha::premultiplied
                                                                             : Alpha::straight;
   canvas.put_all(0,
                  cv::Mat(height, width, alpha ? CV_8UC4 : CV_8UC3, const_cast<uint8_t*>(data),
                          static_cast<size_t>(stride)),
                  kind);
-  return canvas.take();
+  return canvas.size();
 }
 
 #else
@@ -96,9 +101,7 @@ Probe probe_heic(const Bytes&, const std::string& source) {
               name_of(source) + ": this build has no HEIC support (libheif)");
 }
 
-at::Tensor decode_heic(const Job& job) {
-  job.unsupported("this build has no HEIC support (libheif)");
-}
+Upright decode_heic(const Job& job) { job.unsupported("this build has no HEIC support (libheif)"); }
 
 #endif
 

@@ -1,5 +1,6 @@
 // JPEG through libjpeg-turbo itself: imdecode cannot tell a truncated file from a whole one,
 // assumes that every CMYK file is inverted, and needs the interleaved picture in memory.
+#include <algorithm>
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
@@ -15,12 +16,16 @@ namespace arrcoc::media {
 
 namespace {
 
-constexpr int kMaxScans = 500;  // a progressive file of endless scans would take hours
+// Every scan goes over the whole picture: a few bytes of a progressive file can cost seconds. So
+// many megapixels may all scans together have, but 32 scans are always allowed and never more than
+// 500; encoders write about ten.
+constexpr double kScannedMegapixels = 1000;
 
 struct Failure {
   jpeg_error_mgr base;
   jpeg_progress_mgr progress;
   std::jmp_buf jump;
+  int most_scans;
   char message[JMSG_LENGTH_MAX];
 };
 
@@ -48,9 +53,11 @@ void on_message(j_common_ptr info, int level) {
 
 void on_progress(j_common_ptr info) {
   if (!info->is_decompressor) return;
-  if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number <= kMaxScans) return;
   auto* failure = reinterpret_cast<Failure*>(info->err);
-  std::snprintf(failure->message, sizeof failure->message, "more than %d scans", kMaxScans);
+  const int scans = reinterpret_cast<j_decompress_ptr>(info)->input_scan_number;
+  if (scans <= failure->most_scans) return;
+  std::snprintf(failure->message, sizeof failure->message, "more than %d scans",
+                failure->most_scans);
   std::longjmp(failure->jump, 1);
 }
 
@@ -58,6 +65,8 @@ class Decoder {
  public:
   explicit Decoder(const Job& job) : job_(job) {
     std::memset(&failure_, 0, sizeof failure_);
+    const double megapixels = 1e-6 * job.header.width * job.header.height;
+    failure_.most_scans = static_cast<int>(std::clamp(kScannedMegapixels / megapixels, 32., 500.));
     info_.err = jpeg_std_error(&failure_.base);
     failure_.base.error_exit = fail;
     failure_.base.emit_message = on_message;
@@ -69,7 +78,7 @@ class Decoder {
   ~Decoder() { jpeg_destroy_decompress(&info_); }
   Decoder(const Decoder&) = delete;
 
-  at::Tensor run() {
+  Upright run() {
     guarded(job_, failure_, [&] {
       jpeg_mem_src(&info_, job_.bytes.data(), job_.bytes.size());
       jpeg_read_header(&info_, TRUE);
@@ -78,7 +87,7 @@ class Decoder {
     choose_colours();
     guarded(job_, failure_, [&] { jpeg_start_decompress(&info_); });
 
-    Canvas canvas(job_.header.width, job_.header.height, job_.orientation);
+    Canvas canvas(job_, job_.header.width, job_.header.height, job_.orientation);
     const bool cmyk = info_.out_color_space == JCS_CMYK;
     cv::Mat inks;
     canvas.fill(CV_8UC(cmyk ? 3 : info_.output_components), [&](int, cv::Mat& strip) {
@@ -88,7 +97,7 @@ class Decoder {
       if (cmyk) from_cmyk(inks, strip);
     });
     guarded(job_, failure_, [&] { jpeg_finish_decompress(&info_); });
-    return canvas.take();
+    return canvas.size();
   }
 
  private:
@@ -130,6 +139,6 @@ class Decoder {
 
 }  // namespace
 
-at::Tensor decode_jpeg(const Job& job) { return Decoder(job).run(); }
+Upright decode_jpeg(const Job& job) { return Decoder(job).run(); }
 
 }  // namespace arrcoc::media

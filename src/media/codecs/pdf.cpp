@@ -17,7 +17,7 @@ namespace arrcoc::media {
 
 #ifdef ARRCOC_HAVE_POPPLER
 
-at::Tensor decode_pdf(const Job& job) {
+Upright decode_pdf(const Job& job) {
   static const bool silent = [] {
     poppler::set_debug_error_function([](const std::string&, void*) {}, nullptr);
     return true;
@@ -55,19 +55,17 @@ at::Tensor decode_pdf(const Job& job) {
   if (!image.is_valid() || image.width() < 1 || image.height() < 1) {
     job.broken("page " + std::to_string(job.options.page) + " cannot be rendered");
   }
-  Canvas canvas(image.width(), image.height(), 1);
+  Canvas canvas(job, image.width(), image.height(), 1);
   canvas.put_all(0,
                  cv::Mat(image.height(), image.width(), CV_8UC3, image.data(),
                          static_cast<size_t>(image.bytes_per_row())),
                  Alpha::straight);
-  return canvas.take();
+  return canvas.size();
 }
 
 #else
 
-at::Tensor decode_pdf(const Job& job) {
-  job.unsupported("this build has no PDF support (poppler)");
-}
+Upright decode_pdf(const Job& job) { job.unsupported("this build has no PDF support (poppler)"); }
 
 #endif
 

@@ -43,12 +43,15 @@ class Reader {
   ~Reader() { png_destroy_read_struct(&png_, &info_, nullptr); }
   Reader(const Reader&) = delete;
 
-  at::Tensor run() {
+  Upright run() {
     const int w = job_.header.width;
     const int h = job_.header.height;
     int passes = 1;
     guarded(job_, failure_, [&] {
       png_set_user_limits(png_, 0x7FFFFFFF, 0x7FFFFFFF);  // the pixel limit was checked before
+      // Texts, profiles and palettes that would unfold in memory are skipped as they stand: all but
+      // IHDR, PLTE, tRNS, IDAT and IEND.
+      png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
       png_read_info(png_, info_);
       png_set_expand(png_);    // palette, fewer than 8 bits, transparent colour
       png_set_scale_16(png_);  // 16 bit: round(v / 257)
@@ -60,7 +63,7 @@ class Reader {
     const size_t stride = static_cast<size_t>(w) * CV_ELEM_SIZE(type);
     if (png_get_rowbytes(png_, info_) != stride) job_.broken("unexpected row size");
 
-    Canvas canvas(w, h, job_.orientation);
+    Canvas canvas(job_, w, h, job_.orientation);
     if (passes == 1) {
       canvas.fill(type, [&](int, cv::Mat& strip) {
         guarded(job_, failure_, [&] { read_rows(strip.data, stride, strip.rows); });
@@ -74,7 +77,7 @@ class Reader {
       canvas.put_all(0, cv::Mat(h, w, type, scratch.data()), Alpha::straight, &scratch);
     }
     guarded(job_, failure_, [&] { png_read_end(png_, nullptr); });
-    return canvas.take();
+    return canvas.size();
   }
 
  private:
@@ -99,10 +102,7 @@ class Writer {
   ~Writer() { png_destroy_write_struct(&png_, &info_); }
   Writer(const Writer&) = delete;
 
-  std::vector<uint8_t> run(const at::Tensor& rgb) {
-    const int h = static_cast<int>(rgb.size(1));
-    const int w = static_cast<int>(rgb.size(2));
-    const uint8_t* data = rgb.data_ptr<uint8_t>();
+  std::vector<uint8_t> run(const uint8_t* data, int w, int h) {
     std::vector<uint8_t> row(static_cast<size_t>(w) * 3);
     if (setjmp(failure_.jump) != 0)
       throw Error(ErrorCode::io, std::string("PNG could not be written: ") + failure_.message);
@@ -147,14 +147,10 @@ class Writer {
 
 }  // namespace
 
-at::Tensor decode_png(const Job& job) { return Reader(job).run(); }
+Upright decode_png(const Job& job) { return Reader(job).run(); }
 
-std::vector<uint8_t> encode_png(const at::Tensor& rgb) {
-  if (!rgb.defined() || rgb.dim() != 3 || rgb.size(0) != 3 || rgb.scalar_type() != at::kByte ||
-      rgb.numel() == 0) {
-    throw Error(ErrorCode::bad_argument, "[encode_png] needs a [3,H,W] uint8 tensor");
-  }
-  return Writer().run(rgb.cpu().contiguous());
+std::vector<uint8_t> encode_planes(const uint8_t* planes, int width, int height) {
+  return Writer().run(planes, width, height);
 }
 
 }  // namespace arrcoc::media

@@ -10,6 +10,7 @@
 
 #include "media/codecs/canvas.h"
 #include "media/codecs/codecs.h"
+#include "media/codecs/headers.h"
 
 namespace arrcoc::media {
 
@@ -116,7 +117,9 @@ class ReadStrips {
 
 }  // namespace
 
-at::Tensor decode_tiff(const Job& job) {
+Upright decode_tiff(const Job& job) {
+  // Tags may all mean the same bytes: a small file would become gigabytes of tags.
+  if (tiff_tag_bytes(job.bytes) > job.bytes.size()) job.broken("more tags than it has bytes");
   Source source{job.bytes};
   const Handle tiff = open(source, job);
   if (!tiff) job.broken(source.complaint);
@@ -138,7 +141,7 @@ at::Tensor decode_tiff(const Job& job) {
   const int rows = rows_at_once(tiff.get(), job.header.height);
   const size_t stride = size_t{4} * width;
   Scratch scratch(stride * rows);
-  Canvas canvas(job.header.width, job.header.height, job.orientation);
+  Canvas canvas(job, job.header.width, job.header.height, job.orientation);
   ReadStrips read(tiff.get(), job);
   for (int y = 0; y < job.header.height; y += rows) {
     const int count = std::min(rows, job.header.height - y);
@@ -150,7 +153,7 @@ at::Tensor decode_tiff(const Job& job) {
     canvas.put_all(y, cv::Mat(count, job.header.width, CV_8UC4, scratch.data()), alpha_of(image),
                    rows == job.header.height ? &scratch : nullptr);
   }
-  return canvas.take();
+  return canvas.size();
 }
 
 }  // namespace arrcoc::media

@@ -5,7 +5,7 @@
 
 namespace arrcoc::media {
 
-at::Tensor decode_webp(const Job& job) {
+Upright decode_webp(const Job& job) {
   WebPBitstreamFeatures features;
   const VP8StatusCode status = WebPGetFeatures(job.bytes.data(), job.bytes.size(), &features);
   if (status != VP8_STATUS_OK) job.broken("bad header");
@@ -21,10 +21,10 @@ at::Tensor decode_webp(const Job& job) {
       nullptr) {
     job.broken("damaged or truncated data");
   }
-  Canvas canvas(features.width, features.height, job.orientation);
+  Canvas canvas(job, features.width, features.height, job.orientation);
   canvas.put_all(0, cv::Mat(features.height, features.width, CV_8UC(channels), scratch.data()),
                  Alpha::straight, &scratch);
-  return canvas.take();
+  return canvas.size();
 }
 
 }  // namespace arrcoc::media

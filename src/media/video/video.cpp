@@ -10,6 +10,8 @@
 #include <opencv2/videoio.hpp>
 
 #include "arrcoc/error.h"
+#include "media/apart/film.h"
+#include "media/apart/film_head.h"
 #include "media/mats.h"
 
 namespace arrcoc::media {
@@ -118,10 +120,11 @@ Picture VideoFrame::picture() const {
 struct Video::State {
   std::string source;
   LoadOptions options;
-  std::vector<std::string> files;   // a folder's pictures
-  cv::VideoCapture capture;         // or a stream
-  std::optional<VideoFrame> first;  // read when opened, to know that there is one
-  size_t next = 0;                  // of `files`
+  std::vector<std::string> files;    // a folder's pictures
+  cv::VideoCapture capture;          // or a stream
+  std::unique_ptr<FilmApart> apart;  // or one that is decoded elsewhere
+  std::optional<VideoFrame> first;   // read when opened, to know that there is one
+  size_t next = 0;                   // of `files`
   int64_t given = 0;
   int64_t expected = 0;
   double fps = 25;
@@ -154,9 +157,10 @@ std::optional<VideoFrame> Video::State::next_file() {
 
 std::optional<VideoFrame> Video::State::next_grab() {
   for (int failed = 0; failed < kPatience; ++failed) {
-    if (capture.grab()) {
+    if (apart ? apart->grab() : capture.grab()) {
       VideoFrame::Pixels pixels;
-      if (!capture.retrieve(pixels.bgr) || pixels.bgr.empty() || pixels.bgr.type() != CV_8UC3) {
+      if (!(apart ? apart->retrieve(pixels.bgr) : capture.retrieve(pixels.bgr)) ||
+          pixels.bgr.empty() || pixels.bgr.type() != CV_8UC3) {
         pixels.bgr.release();
         pixels.broken = "frame " + std::to_string(given) + " of " + source + " cannot be decoded";
       } else {
@@ -171,23 +175,27 @@ std::optional<VideoFrame> Video::State::next_grab() {
 }
 
 void Video::State::open_stream(int camera) {
-  const bool opened =
-      camera >= 0 ? capture.open(camera, cv::CAP_V4L2) : capture.open(source, cv::CAP_FFMPEG);
+  FilmHead head;
+  if (camera < 0 && options.apart) {
+    apart = std::make_unique<FilmApart>(source, options);
+    head = apart->head();
+  } else if (camera >= 0 ? capture.open(camera, cv::CAP_V4L2)
+                         : capture.open(source, cv::CAP_FFMPEG)) {
+    head = head_of(capture);
+  }
+  const bool opened = head.width > 0;
   if (!opened) {
     if (camera >= 0)
       throw Error(ErrorCode::not_found, "there is no camera " + std::to_string(camera));
     throw Error(ErrorCode::bad_image, source + " is not a film that can be decoded");
   }
-  const double pixels =
-      capture.get(cv::CAP_PROP_FRAME_WIDTH) * capture.get(cv::CAP_PROP_FRAME_HEIGHT) * 1e-6;
+  const double pixels = 1e-6 * head.width * head.height;
   if (pixels > options.max_megapixels)
     throw Error(ErrorCode::too_large, source + " has frames of " +
                                           std::to_string(static_cast<int>(pixels)) +
                                           " megapixels, more than the limit");
-  const double count = camera >= 0 ? 0 : capture.get(cv::CAP_PROP_FRAME_COUNT);
-  expected = count > 0 && count < 1e9 ? static_cast<int64_t>(count) : 0;
-  const double rate = capture.get(cv::CAP_PROP_FPS);
-  if (rate > 0.1 && rate < 1000) fps = rate;
+  expected = camera >= 0 ? 0 : std::clamp<int64_t>(head.frames, 0, 1'000'000'000);
+  if (head.fps > 0.1 && head.fps < 1000) fps = head.fps;
 }
 
 Video::Video() = default;
