@@ -12,17 +12,6 @@
 
 namespace arrcoc::serving {
 
-namespace {
-
-constexpr size_t kLargestReply = size_t{64} << 20;
-
-const ApiError& broken_off() {
-  static const ApiError error(502, "upstream_died", "the upstream's answer broke off");
-  return error;
-}
-
-}  // namespace
-
 // ---- The reply
 
 bool UpstreamReply::streams() const {
@@ -40,41 +29,11 @@ std::string UpstreamReply::whole(const std::function<void()>& patience) {
   }
 }
 
-json UpstreamReply::object(const std::function<void()>& patience) {
-  const std::string body = whole(patience);
-  try {
-    json data = parse_json(body, "the upstream's answer");
-    if (!data.is_object()) throw Error(ErrorCode::bad_json, "no object");
-    dialect_.hear(data, heard_);
-    return data;
-  } catch (const Error&) {
-    throw ApiError(502, "upstream_failed", "the upstream's answer is no JSON object");
-  }
-}
-
 HttpExchange::Body UpstreamReply::next(std::vector<std::string>& lines) {
-  const auto state = exchange_->take(Clock::now() + kSlice, pending_);
-  if (state == HttpExchange::Body::ended && !pending_.empty()) pending_ += "\n";
-  size_t at = 0;
-  for (size_t end; (end = pending_.find('\n', at)) != std::string::npos; at = end + 1)
-    lines.push_back(pending_.substr(at, end - at));
-  pending_.erase(0, at);
-  if (pending_.size() > kLargestReply) throw broken_off();
+  std::string bytes;
+  const auto state = exchange_->take(Clock::now() + kSlice, bytes);
+  hearing_.feed(bytes, state == HttpExchange::Body::ended, lines);
   return state;
-}
-
-std::optional<json> UpstreamReply::hear_line(const std::string& line) {
-  const std::string_view payload = dialect_.payload(line);
-  if (payload == "[DONE]") heard_.finished = true;
-  if (payload.empty() || payload == "[DONE]") return std::nullopt;
-  try {
-    json data = parse_json(payload, "an event");
-    if (!data.is_object()) return std::nullopt;
-    dialect_.hear(data, heard_);
-    return data;
-  } catch (const Error&) {
-    return std::nullopt;
-  }
 }
 
 // ---- Views
