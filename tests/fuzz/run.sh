@@ -17,6 +17,7 @@ mkdir -p "$build/fuzz-finds"
 # The codec and tensor libraries keep memory until the end on purpose.
 export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:${ASAN_OPTIONS:-}
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1:${UBSAN_OPTIONS:-}
+export OMP_NUM_THREADS=1 OPENCV_FOR_THREADS_NUM=1
 "$programs/fuzz_seeds" "$build/fuzz-seeds"
 
 # Adds $2 inputs to the row of target $1 and to the sum; several runs may end at once.
@@ -46,9 +47,10 @@ for name in "$@"; do
   [ -f "$words" ] && words="-dict=$words" || words=""
   kept=$here/corpus/$name
   [ -d "$kept" ] || kept=""
+  case $name in decode|png|tiff|heic|pdf) longest=8192 ;; *) longest=2048 ;; esac
   log=$build/fuzz-$name.log
   if ! "$programs/fuzz_$name" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 \
-    -max_len=8192 -print_final_stats=1 -verbosity=0 $words \
+    -max_len="$longest" -print_final_stats=1 -verbosity=0 $words \
     -artifact_prefix="$build/fuzz-finds/$name-" \
     "$corpus" "$build/fuzz-seeds/$name" $kept >"$log" 2>&1; then
     tail -n 100 "$log" >&2
