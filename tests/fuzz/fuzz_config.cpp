@@ -46,7 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     Options options;
     int variable = 0;
     apply_environment(
-        options, [&](const char*) { return variable++ == data[0] % 48 ? text.c_str() : nullptr; });
+        options, [&](const char*) { return variable++ == data[0] % 64 ? text.c_str() : nullptr; });
     look_at(options);
   } catch (const Error&) {
   }

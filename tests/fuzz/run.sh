@@ -50,7 +50,7 @@ for name in "$@"; do
   case $name in decode|png|tiff|heic|pdf) longest=8192 ;; *) longest=2048 ;; esac
   log=$build/fuzz-$name.log
   if ! "$programs/fuzz_$name" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 \
-    -max_len="$longest" -print_final_stats=1 -verbosity=0 $words \
+    -max_len="$longest" -print_final_stats=1 -verbosity=0 -print_funcs=0 $words \
     -artifact_prefix="$build/fuzz-finds/$name-" \
     "$corpus" "$build/fuzz-seeds/$name" $kept >"$log" 2>&1; then
     tail -n 100 "$log" >&2
