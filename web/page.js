@@ -12,8 +12,13 @@ const state = {
   asking: null,     // stops the question that is being answered
 };
 
+// Sets the text of a live region only where it changes: every setting is read out.
+function say(id, text) {
+  if ($(id).textContent !== text) $(id).textContent = text;
+}
+
 function fail(message) {
-  $('error').textContent = message;
+  say('error', message);
   $('error').hidden = !message;
 }
 
@@ -73,10 +78,11 @@ function take(file) {
     image.onerror = () => fail('This picture cannot be shown.');
     image.onload = () => {
       state.url = reader.result;
+      image.alt = file.name || 'pasted picture';
       state.image = image;
       state.seen = null;
       state.asking?.abort();
-      $('picked').textContent = `${file.name || 'pasted picture'}, ${image.naturalWidth} × ${image.naturalHeight}`;
+      $('picked').textContent = `${image.alt}, ${image.naturalWidth} × ${image.naturalHeight}`;
       $('result').hidden = $('strip-box').hidden = $('homunculus-box').hidden = true;
       draw();
       ready();
@@ -157,21 +163,41 @@ function drawResize(canvas, tokens) {
   context.drawImage(small, 0, 0, canvas.width, canvas.height);
 }
 
+// Where the map is highest, in words.
+function highest({rows, cols, values}) {
+  const top = values.indexOf(Math.max(...values));
+  const third = (at, size, words) => words[Math.floor(3 * (at + 0.5) / size)];
+  const row = third(Math.floor(top / cols), rows, ['top', 'middle', 'bottom']);
+  const col = third(top % cols, cols, ['left', 'centre', 'right']);
+  return `${row} ${col}`;
+}
+
+function describeStage() {
+  const {alt, naturalWidth: w, naturalHeight: h} = state.image;
+  const picture = `${alt}, ${w} by ${h} pixels`;
+  if (!state.seen) return `${picture}; nothing was asked about it yet`;
+  const shown = [$('show-heat').checked && `the relevance map (highest at the ${highest(state.seen.map)})`,
+                 $('show-tree').checked && `the quadtree of ${state.seen.kept} tokens`].filter(Boolean);
+  return shown.length ? `${picture}, with ${shown.join(' and ')}` : picture;
+}
+
 function draw() {
   if (!state.image) return;
   const leaves = state.seen ? state.seen.leaves[state.seen.best] : null;
   drawStage($('stage'), leaves, $('show-heat').checked, $('show-tree').checked);
-  const how = $('compare').value;
-  if (how === 'native' || !state.seen) {
+  $('stage').setAttribute('aria-label', describeStage());
+  const how = state.seen ? $('compare').value : 'native';
+  const tokens = state.seen && `${how === 'native' ? state.seen.native : state.seen.kept} tokens`;
+  if (how === 'native') {
     drawStage($('seen'), null, false, false);
-    $('compare-count').textContent = state.seen ? `${state.seen.native} tokens` : '';
   } else if (how === 'resize') {
     drawResize($('seen'), state.seen.kept);
-    $('compare-count').textContent = `${state.seen.kept} tokens`;
   } else {
     drawSeen($('seen'), leaves);
-    $('compare-count').textContent = `${state.seen.kept} tokens`;
   }
+  $('compare-count').textContent = tokens || '';
+  const kinds = {native: 'in full detail', resize: 'shrunk evenly', seen: 'fine where it looked, coarse elsewhere'};
+  $('seen').setAttribute('aria-label', `${state.image.alt} ${kinds[how]}${tokens ? ', ' + tokens : ''}`);
 }
 
 // ---- Counting before sending
@@ -186,7 +212,7 @@ function countSoon() {
 
 async function count() {
   if (!state.url || !$('question').value.trim()) {
-    $('count').textContent = '';
+    say('count', '');
     return;
   }
   if (counting) counting.abort();
@@ -195,29 +221,46 @@ async function count() {
     const reply = await post('/v1/chat/completions/input_tokens', request({}), counting.signal);
     const tokens = (await reply.json()).image_tokens;
     const share = (100 * tokens.kept / tokens.native).toFixed(1);
-    $('count').textContent = `${tokens.kept} of ${tokens.native} image tokens (${share} %)`;
+    say('count', `${tokens.kept} of ${tokens.native} image tokens (${share} %)`);
   } catch (problem) {
-    if (problem.name !== 'AbortError') $('count').textContent = '';
+    if (problem.name !== 'AbortError') say('count', '');
   }
 }
 
 // ---- Asking
 
+// Takes a text/event-stream in pieces cut anywhere, as the HTML standard reads it; calls on(data) for
+// every event that has any. Lines end with LF, CR or CRLF; comments and other fields say nothing here.
+function eventReader(on) {
+  let rest = '';
+  let data = [];
+  let returned = false;  // the last piece ended with CR, whose LF may come yet
+  const take = (line) => {
+    if (line === '') {
+      if (data.length > 0) on(data.join('\n'));
+      data = [];
+    } else if (line === 'data' || line.startsWith('data:')) {
+      data.push(line.slice(5).replace(/^ /, ''));
+    }
+  };
+  return (piece) => {
+    if (piece === '') return;
+    const lines = (rest + (returned ? piece.replace(/^\n/, '') : piece)).split(/\r\n|\r|\n/);
+    returned = piece.endsWith('\r');
+    rest = lines.pop();
+    lines.forEach(take);
+  };
+}
+
 // Calls on(data) for every event of a stream.
 async function events(reply, on) {
   const reader = reply.body.getReader();
   const decoder = new TextDecoder();
-  let rest = '';
+  const feed = eventReader((data) => { if (data !== '[DONE]') on(JSON.parse(data)); });
   for (;;) {
     const {done, value} = await reader.read();
     if (done) break;
-    rest += decoder.decode(value, {stream: true});
-    const parts = rest.split('\n\n');
-    rest = parts.pop();
-    for (const part of parts) {
-      const data = part.replace(/^data: ?/, '').trim();
-      if (data && data !== '[DONE]') on(JSON.parse(data));
-    }
+    feed(decoder.decode(value, {stream: true}));
   }
 }
 
@@ -234,7 +277,8 @@ function show(reply) {
     extra.passes.forEach((pass, i) => {
       const item = document.createElement('li');
       const canvas = document.createElement('canvas');
-      canvas.setAttribute('aria-label', `Look ${i + 1}`);
+      canvas.setAttribute('role', 'img');
+      canvas.setAttribute('aria-label', `Look ${i + 1}: quadtree of ${pass.tokens} tokens`);
       const words = document.createElement('span');
       const sure = pass.confidence === undefined ? '' : `, ${(100 * pass.confidence).toFixed(0)} % sure`;
       const explored = pass.explore > 0 ? `, ${(100 * pass.explore).toFixed(0)} % curious` : '';
@@ -251,6 +295,7 @@ function show(reply) {
     ? '' : `${(100 * extra.confidence).toFixed(0)} % sure${extra.unsure ? ' (unsure)' : ''}, `;
   $('facts').textContent = `${sure}${extra.tokens} of ${extra.native_tokens} image tokens; ${times.join(', ')}`;
   $('notes').textContent = extra.fallbacks.join('; ');
+  say('said', `Answer: ${$('answer').textContent || 'nothing'}. ${sure}${extra.tokens} of ${extra.native_tokens} image tokens.`);
   draw();
   showSavings();
 }
@@ -277,6 +322,7 @@ async function ask() {
   // Not disabled, which would take the keyboard's focus away.
   $('send').setAttribute('aria-disabled', 'true');
   $('send').textContent = 'Looking …';
+  say('said', 'Looking …');
   $('result').hidden = false;
   $('answer').textContent = $('facts').textContent = $('notes').textContent = $('thanks').textContent = '';
   $('rate').hidden = true;
@@ -332,31 +378,35 @@ function ready() {
 async function health() {
   try {
     const reply = await fetch('/health');
-    $('health').textContent = reply.ok ? 'ready' : (await reply.json()).status;
+    say('health', reply.ok ? 'ready' : (await reply.json()).status);
     if (!reply.ok) setTimeout(health, 1000);
   } catch (ignored) {
-    $('health').textContent = 'not reachable';
+    say('health', 'not reachable');
     setTimeout(health, 3000);
   }
 }
 
 // ---- Wiring
 
-$('file').addEventListener('change', () => take($('file').files[0]));
-for (const kind of ['dragenter', 'dragover'])
-  document.addEventListener(kind, (e) => { e.preventDefault(); $('drop').classList.add('over'); });
-for (const kind of ['dragleave', 'drop'])
-  document.addEventListener(kind, (e) => { e.preventDefault(); $('drop').classList.remove('over'); });
-document.addEventListener('drop', (e) => take(e.dataTransfer.files[0]));
-document.addEventListener('paste', (e) => {
-  const item = [...e.clipboardData.items].find((i) => i.kind === 'file');
-  if (item) take(item.getAsFile());
-});
-$('form').addEventListener('submit', (e) => { e.preventDefault(); if (mayAsk()) ask(); });
-$('question').addEventListener('input', () => { ready(); countSoon(); });
-$('budget').addEventListener('input', () => { $('budget-value').textContent = $('budget').value; countSoon(); });
-for (const id of ['policy', 'passes', 'key']) $(id).addEventListener('change', countSoon);
-for (const id of ['show-heat', 'show-tree', 'compare']) $(id).addEventListener('change', draw);
-$('up').addEventListener('click', () => rate('up'));
-$('down').addEventListener('click', () => rate('down'));
-health();
+function wire() {
+  $('file').addEventListener('change', () => take($('file').files[0]));
+  for (const kind of ['dragenter', 'dragover'])
+    document.addEventListener(kind, (e) => { e.preventDefault(); $('drop').classList.add('over'); });
+  for (const kind of ['dragleave', 'drop'])
+    document.addEventListener(kind, (e) => { e.preventDefault(); $('drop').classList.remove('over'); });
+  document.addEventListener('drop', (e) => take(e.dataTransfer.files[0]));
+  document.addEventListener('paste', (e) => {
+    const item = [...e.clipboardData.items].find((i) => i.kind === 'file');
+    if (item) take(item.getAsFile());
+  });
+  $('form').addEventListener('submit', (e) => { e.preventDefault(); if (mayAsk()) ask(); });
+  $('question').addEventListener('input', () => { ready(); countSoon(); });
+  $('budget').addEventListener('input', () => { $('budget-value').textContent = $('budget').value; countSoon(); });
+  for (const id of ['policy', 'passes', 'key']) $(id).addEventListener('change', countSoon);
+  for (const id of ['show-heat', 'show-tree', 'compare']) $(id).addEventListener('change', draw);
+  $('up').addEventListener('click', () => rate('up'));
+  $('down').addEventListener('click', () => rate('down'));
+  health();
+}
+
+if (globalThis.document) wire();  // else a test of the functions above

@@ -120,7 +120,8 @@ std::string to_json(const Options& options) {
                [&](const char* name, const char*, auto& field) { out[name] = written(field); });
   for (const auto& [key, value] : out.items())
     if (secret(key) && value != "") out[key] = "***";
-  return out.dump(2);
+  // The environment may say anything.
+  return out.dump(2, ' ', false, json::error_handler_t::replace);
 }
 
 void apply_environment(Options& options, const std::function<const char*(const char*)>& get) {

@@ -6,26 +6,11 @@
 #include <cmath>
 
 #include "arrcoc/media.h"
-#include "serve/admission.h"
 #include "serve/api_error.h"
 #include "serve/encoding.h"
 #include "serve/relay/dialects.h"
 
 namespace arrcoc::serving {
-
-namespace {
-
-constexpr size_t kLargestReply = size_t{16} << 20;
-constexpr size_t kMostHeard = size_t{1} << 20;  // bytes of an answer that are kept for the log
-constexpr int kDeepest = 200;
-constexpr size_t kMostValues = 1'000'000;
-
-const ApiError& broken_off() {
-  static const ApiError error(502, "upstream_died", "the upstream's answer broke off");
-  return error;
-}
-
-}  // namespace
 
 // ---- The reply
 
@@ -44,46 +29,11 @@ std::string UpstreamReply::whole(const std::function<void()>& patience) {
   }
 }
 
-json UpstreamReply::object(const std::function<void()>& patience) {
-  const std::string body = whole(patience);
-  try {
-    require_few_values(body, kMostValues);
-    json data = parse_json(body, "the upstream's answer", kDeepest);
-    if (!data.is_object()) throw Error(ErrorCode::bad_json, "no object");
-    dialect_.hear(data, heard_);
-    return data;
-  } catch (const std::exception&) {
-    throw ApiError(502, "upstream_failed", "the upstream's answer is no JSON object");
-  }
-}
-
 HttpExchange::Body UpstreamReply::next(std::vector<std::string>& lines) {
-  const auto state = exchange_->take(Clock::now() + kSlice, pending_);
-  if (state == HttpExchange::Body::ended && !pending_.empty()) pending_ += "\n";
-  size_t at = 0;
-  for (size_t end; (end = pending_.find('\n', at)) != std::string::npos; at = end + 1)
-    lines.push_back(pending_.substr(at, end - at));
-  pending_.erase(0, at);
-  if (pending_.size() > kLargestReply) throw broken_off();
+  std::string bytes;
+  const auto state = exchange_->take(Clock::now() + kSlice, bytes);
+  hearing_.feed(bytes, state == HttpExchange::Body::ended, lines);
   return state;
-}
-
-std::optional<json> UpstreamReply::hear_line(const std::string& line) {
-  const std::string_view payload = dialect_.payload(line);
-  if (payload == "[DONE]") heard_.finished = true;
-  if (payload.empty() || payload == "[DONE]") return std::nullopt;
-  try {
-    require_few_values(payload, kMostValues);
-    json data = parse_json(payload, "an event", kDeepest);
-    if (!data.is_object()) return std::nullopt;
-    dialect_.hear(data, heard_);
-    if (heard_.text.size() > kMostHeard) heard_.text.resize(kMostHeard);
-    return data;
-  } catch (const ApiError&) {
-    return std::nullopt;
-  } catch (const Error&) {
-    return std::nullopt;
-  }
 }
 
 // ---- Views

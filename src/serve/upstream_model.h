@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "arrcoc/model.h"
-#include "serve/relay/dialect.h"
+#include "serve/relay/hearing.h"
 #include "serve/relay/view_memory.h"
 #include "serve/upstream.h"
 
@@ -18,28 +18,23 @@ namespace arrcoc::serving {
 class UpstreamReply {
  public:
   UpstreamReply(std::unique_ptr<HttpExchange> exchange, const Dialect& dialect)
-      : exchange_(std::move(exchange)), dialect_(dialect) {}
+      : exchange_(std::move(exchange)), hearing_(dialect) {}
 
   int status() const { return exchange_->status(); }
   const HttpExchange& exchange() const { return *exchange_; }
   bool streams() const;  // events, or lines of JSON
   // All of its bytes. ApiError{502}; `patience` is called while waiting and may throw.
   std::string whole(const std::function<void()>& patience);
-  // A whole reply, heard. ApiError{502} for anything but a JSON object.
-  json object(const std::function<void()>& patience);
-  // The lines of a stream that have come since, waiting kSlice for the first. ApiError{502} for a
-  // line without end.
+  json object(const std::function<void()>& patience) { return hearing_.object(whole(patience)); }
+  // The lines of a stream that have come since, waiting kSlice for the first. ApiError{502}.
   HttpExchange::Body next(std::vector<std::string>& lines);
-  // What one line says, where it is an event.
-  std::optional<json> hear_line(const std::string& line);
+  std::optional<json> hear_line(const std::string& line) { return hearing_.line(line); }
 
-  const Heard& heard() const { return heard_; }
+  const Heard& heard() const { return hearing_.heard(); }
 
  private:
   std::unique_ptr<HttpExchange> exchange_;
-  const Dialect& dialect_;
-  std::string pending_;
-  Heard heard_;
+  Hearing hearing_;
 };
 
 // Counts as the upstream does, and asks it in OpenAI's way. The upstream must outlive it.

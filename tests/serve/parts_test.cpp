@@ -8,6 +8,7 @@
 #include "serve/images.h"
 #include "serve/metrics.h"
 #include "serve/picture_cache.h"
+#include "serve/relay/hearing.h"
 #include "serve/replies.h"
 #include "serve/schema.h"
 #include "serve/upstream.h"
@@ -86,6 +87,46 @@ TEST(ServeOptions, FileEnvironmentAndNamesAgree) {
                                                                                    : nullptr;
                                  }),
                Error);
+}
+
+TEST(ServeOptions, BytesOfTheEnvironmentThatAreNoTextCanBeShown) {
+  Options options;
+  apply_environment(options, [](const char* name) {
+    return std::string(name) == "ARRCOC_SERVE_LOG" ? "caf\xe9.db" : nullptr;
+  });
+  EXPECT_EQ(options.log, "caf\xe9.db");
+  EXPECT_EQ(options_from(to_json(options)).log, "caf\xef\xbf\xbd.db");
+}
+
+TEST(JsonText, AByteOrderMarkStaysWhereItIs) {
+  EXPECT_EQ(
+      edited("\xef\xbb\xbf{\"a\":1}", {{json::json_pointer("/a"), JsonEdit::How::replace, "2"}}),
+      "\xef\xbb\xbf{\"a\":2}");
+}
+
+TEST(Hearing, LinesAreTheSameHoweverTheyCome) {
+  const std::string stream = "data: {\"a\":1}\r\n\r\n: keep-alive\n\ndata: [DONE]";
+  for (size_t piece = 1; piece <= stream.size(); ++piece) {
+    Hearing hearing(*dialect_at("/v1/chat/completions"));
+    std::vector<std::string> lines;
+    for (size_t at = 0; at < stream.size(); at += piece)
+      hearing.feed(stream.substr(at, piece), at + piece >= stream.size(), lines);
+    EXPECT_EQ(lines, (std::vector<std::string>{"data: {\"a\":1}\r", "\r", ": keep-alive", "",
+                                               "data: [DONE]"}));
+  }
+}
+
+TEST(Hearing, AnUpstreamsNumbersAndObjectsAreTakenForWhatTheyCanBe) {
+  const std::string most = std::to_string(INT64_MAX);
+  Hearing claude(*dialect_at("/v1/messages"));
+  claude.line(R"(data: {"usage":{"input_tokens":7,"cache_creation_input_tokens":)" + most +
+              R"(,"cache_read_input_tokens":)" + most + "}}");
+  EXPECT_EQ(claude.heard().prompt_tokens, 7);
+  EXPECT_EQ(claude.heard().cached_tokens, 0)
+      << "no count is that large, and sums must not overflow";
+  const Dialect& responses = *dialect_at("/v1/responses");
+  json data = {{"type", "response.completed"}, {"response", "words"}};
+  EXPECT_EQ(responses.extended(data, true, false), nullptr) << "nothing can be added to words";
 }
 
 TEST(ServeOptions, ImpossibleOnesAreRefused) {

@@ -55,6 +55,37 @@ try {
       assert.ok(await page.isVisible('#homunculus'));
       await page.screenshot({path: shots + '/page_total.jpg', type: 'jpeg', quality: 80});
     },
+    async 'describes its pictures'() {
+      const label = (id) => page.getAttribute('#' + id, 'aria-label');
+      assert.equal(await page.getByRole('img').count(), await page.locator('canvas:visible, img:visible').count());
+      assert.match(await label('stage'), /^receipt.jpg, 457 by 887 pixels, with the relevance map \(highest at the \w+ \w+\) and the quadtree of \d+ tokens$/);
+      assert.match(await label('seen'), /^receipt.jpg fine where it looked, coarse elsewhere, \d+ tokens$/);
+      await page.uncheck('#show-heat');
+      await page.selectOption('#compare', 'native');
+      assert.match(await label('stage'), /pixels, with the quadtree of \d+ tokens$/);
+      assert.equal(await label('seen'), 'receipt.jpg in full detail, 1624 tokens');
+      await page.check('#show-heat');
+      await page.selectOption('#compare', 'seen');
+    },
+    async 'reads out an answer once, however it comes'() {
+      const event = (data) => `event: x\r\ndata: ${JSON.stringify(data)}\r\n\r\n: keep-alive\r\n\r\n`;
+      const pieces = ['thir', 'ty ', 'three'].map((content) => event({id: 'i', choices: [{delta: {content}}]}));
+      const arrcoc = {id: 'i', picture: 1, pictures: [{tokens: 9, native_tokens: 10}], tokens: 9, native_tokens: 10, milliseconds: {}, fallbacks: []};
+      await page.route('**/v1/chat/completions', (route) => route.fulfill({contentType: 'text/event-stream',
+        body: ': hello\r\n\r\n' + pieces.join('') + event({choices: [], arrcoc}) + 'data: [DONE]\r\n\r\n'}));
+      await page.evaluate(() => {
+        window.announced = [];
+        for (const region of document.querySelectorAll('[role=status], [role=alert], [aria-live]'))
+          new MutationObserver(() => announced.push(region.id + ': ' + region.textContent))
+              .observe(region, {childList: true, characterData: true, subtree: true});
+      });
+      assert.equal(await ask('What is the total?'), 'thirty three');
+      await page.unroute('**/v1/chat/completions');
+      await page.evaluate(() => health());
+      const announced = (await page.evaluate(() => window.announced)).filter((one) => !one.startsWith('count'));
+      assert.deepEqual(announced, ['said: Looking …', 'said: Answer: thirty three. 9 of 10 image tokens.']);
+      await page.fill('#question', '');
+    },
     async 'shows another map and quadtree for another question'() {
       const before = [await look('stage'), await look('seen'), await page.getAttribute('#homunculus', 'src')];
       assert.equal(await ask('What is the date?'), '10 jul 2024');

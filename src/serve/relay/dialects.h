@@ -20,6 +20,8 @@ const std::string* string_at(const json& object, const char* key);
 const json* object_at(const json& object, const char* key);
 const json* list_at(const json& object, const char* key);
 bool flag_at(const json& object, const char* key);
+// A larger number is no count: sums of these do not overflow.
+inline constexpr int64_t kMostCounted = int64_t{1} << 40;
 template <class T>
 void read_at(const json& data, const char* pointer, T& target) {
   const json::json_pointer where(pointer);
@@ -28,7 +30,9 @@ void read_at(const json& data, const char* pointer, T& target) {
   if constexpr (std::is_same_v<T, std::string>) {
     if (value.is_string()) target = value.get<std::string>();
   } else {
-    if (value.is_number_integer() && value.get<int64_t>() >= 0) target = value.get<int64_t>();
+    if (!value.is_number_integer()) return;
+    const auto number = value.get<int64_t>();
+    if (number >= 0 && number <= kMostCounted) target = number;
   }
 }
 // More text of an answer, as far as it is kept for the example log.

@@ -33,6 +33,8 @@ class Walker {
   explicit Walker(std::string_view text) : text_(text) {}
 
   void walk(const std::vector<Wanted*>& wanted) {
+    if (text_.starts_with("\xef\xbb\xbf"))
+      at_ = 3;  // a byte order mark, which the parser skips too
     blank();
     Span whole;
     value(wanted, 0, whole);

@@ -61,7 +61,7 @@ class OpenAiResponses : public Dialect {
   json* extended(json& data, bool stream, bool) const override {
     if (!stream) return &data;
     const std::string* type = string_at(data, "type");
-    return type && last(*type) && data.contains("response") ? &data["response"] : nullptr;
+    return type && last(*type) && object_at(data, "response") ? &data["response"] : nullptr;
   }
 
   std::string error_event(const ApiError& error) const override {

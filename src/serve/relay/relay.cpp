@@ -434,8 +434,7 @@ bool Service::pass_events(Relayed& r, httplib::DataSink& sink) {
   // end.
   if (state == HttpExchange::Body::broken || !reply.heard().finished) {
     metrics_.count("arrcoc_failures_total", label("code", "upstream_died"));
-    const ApiError died(502, "upstream_died", "the upstream's answer broke off");
-    send(last_words(r, died));
+    send(last_words(r, broken_off()));
   } else {
     conclude(r);
   }
