@@ -252,10 +252,9 @@ TEST(PictureCacheTest, KeysTellPicturesAndWaysOfSeeingApart) {
   const Picture picture = make_picture(at::zeros({3, 20, 20}, at::kByte));
   const auto put = [&](const PictureKey& key) {
     std::promise<SeenRef> promise;
-    bool fresh = false;
-    const auto found = cache.find(key, promise, fresh);
-    if (fresh) cache.settle(key, promise, see(picture, looker, {}), nullptr);
-    return std::pair{fresh, found.seen.get()};
+    const auto found = cache.find(key, promise);
+    if (found.fresh) cache.settle(key, promise, see(picture, looker, {}), nullptr);
+    return std::pair{found.fresh, found.seen.get()};
   };
   const auto [fresh, first] = put({"a", looker.get(), 0, false});
   EXPECT_TRUE(fresh);
