@@ -66,6 +66,8 @@ struct Options {
   double log_share = 0.001;  // of requests; those that get feedback are logged besides
   double log_days = 30;      // older examples are deleted; 0 keeps all
   // proxy
+  double log_mb = 1024;      // of examples, then the oldest unrated are deleted; 0: no limit
+  int log_ratings = 30;      // a minute from one address, more are 429; 0: no limit
   std::string upstream;      // http(s)://host[:port][/v1] of an OpenAI-compatible server
   std::string upstream_key;  // sent there instead of the client's key
   std::string upstream_family = "auto";  // how it counts picture tokens, see families()
@@ -117,6 +119,8 @@ void visit_fields(Options& o, F&& f) {
   f("upstream", "proxy to this OpenAI-compatible server", o.upstream);
   f("upstream_key", "key for the upstream", o.upstream_key);
   f("upstream_family",
+  f("log_mb", "megabytes of examples, then the oldest unrated go; 0: no limit", o.log_mb);
+  f("log_ratings", "ratings a minute from one address; 0: no limit", o.log_ratings);
     "how the upstream counts picture tokens; auto: as it tells, or by model name",
     o.upstream_family);
   f("upstream_processor", "preprocessor_config.json of the model behind: exact counts",
@@ -231,19 +235,39 @@ struct Example {
   std::string comment;
 };
 
-// One SQLite file (WAL). Several processes may use it; every call that returns has been written.
+struct LogLimits {
+  int patience_ms = 5000;         // with others that write: a call waits at most twice that
+  double megabytes = 0;           // of examples; 0: no limit
+  double journal_megabytes = 64;  // that somebody who reads may keep from being emptied
+};
+
+// "": any. Raters are separated by commas.
+struct ExampleFilter {
+  Rating rating = Rating::none;
+  std::string model, raters, not_raters;
+};
+
+// One SQLite file (WAL), for its owner alone (mode 0600, also where it was looser). Several
+// processes may use it; every call that returns has been written. All calls: Error{io} with
+// SQLite's words.
 class ExampleLog {
  public:
-  // Creates the file unless it is there. Error{io} with SQLite's words.
-  explicit ExampleLog(const std::string& path);
+  // Creates the file unless it is there, and brings older ones up to date.
+  explicit ExampleLog(const std::string& path, const LogLimits& limits = {});
+  std::string rater;  // who rated it last, see ExampleLog::rater
   ~ExampleLog();
   void add(const Example& example);
-  // False when there is no such id.
-  bool rate(const std::string& id, Rating rating, const std::string& comment);
-  // Newest first; rating: none, all of them.
-  std::vector<Example> list(int64_t limit, Rating rating = Rating::none) const;
+  enum class Rated { done, unknown, too_often };  // too_often: ten times is enough for one answer
+  Rated rate(const std::string& id, Rating rating, const std::string& comment,
+             const std::string& rater = "");
+  // A name for the client at this address: hashed with a salt that each log has of its own.
+  std::string rater(const std::string& client) const;
+  // Newest first.
+  std::vector<Example> list(int64_t limit, const ExampleFilter& filter = {}) const;
   Example show(const std::string& id) const;  // Error{not_found}
   int64_t count() const;
+  // Over the limit the oldest that nobody rated are deleted; Error{io} when all others are rated,
+  // and for an id that is there already.
   int64_t forget(double days);  // deletes older ones, returns how many
 
  private:
@@ -252,6 +276,7 @@ class ExampleLog {
 };
 
 }  // namespace arrcoc::serving
+  void tidy();                  // empties the journal of what was deleted, unless somebody reads
 
 template <>
 struct arrcoc::EnumNames<arrcoc::serving::Rating> {

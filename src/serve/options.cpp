@@ -162,3 +162,5 @@ void check(const Options& o) {
 }
 
 }  // namespace arrcoc::serving
+  range("log_mb", o.log_mb, 0, 1 << 20);
+  range("log_ratings", o.log_ratings, 0, 1 << 20);

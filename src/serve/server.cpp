@@ -329,8 +329,8 @@ void Server::State::add_posts() {
   post("/v1/relevance", [this](const auto&, const auto& body, auto& response) {
     service->relevance(body, response);
   });
-  post("/v1/feedback", [this](const auto&, const auto& body, auto& response) {
-    service->feedback(body, response);
+  post("/v1/feedback", [this](const auto& request, const auto& body, auto& response) {
+    service->feedback(request, body, response);
   });
 }
 
@@ -383,9 +383,8 @@ void Server::State::route() {
       response.set_content(reinterpret_cast<const char*>(file.data), file.size, file.type);
     });
   http->Get("/health", [this](const auto&, auto& response) {
-    const Health health = service->health();
-    if (health != Health::ok) response.status = 503;
-    response.set_content(ordered_json({{"status", to_string(health)}}).dump(), "application/json");
+    if (service->health() != Health::ok) response.status = 503;
+    response.set_content(dump(service->health_report()), "application/json");
   });
   http->Get("/metrics", [this](const auto&, auto& response) {
     metrics.set("arrcoc_connections", http->open());
