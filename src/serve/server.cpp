@@ -421,7 +421,7 @@ void Server::State::done(const httplib::Request& request, const httplib::Respons
 
 Server::Server(Options options, Log log) : state_(std::make_unique<State>()) {
   check(options);
-  state_->options = std::move(options);
+  state_->options = with_keys(std::move(options));
   state_->log = std::move(log);
 }
 
@@ -446,6 +446,11 @@ void Server::start() {
   }
   if (s.port <= 0)
     throw Error(ErrorCode::io, "cannot listen on " + where + ": address in use or not ours");
+  if (s.log && s.options.api_key.empty() && !is_loopback(s.options.host))
+    s.log(dump({{"level", "warning"},
+                {"event", "open"},
+                {"message",
+                 "anybody who reaches " + where + " may use this server: set --api-key-file"}}));
   s.started = true;
   s.listener = std::thread([&s] { s.http->listen_after_bind(); });
   s.loader = std::thread([&s] {
