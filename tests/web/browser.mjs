@@ -32,7 +32,9 @@ async function open(viewport) {
 
 // What a canvas shows, small enough to compare.
 const look = (id, where = page) => where.locator('#' + id).evaluate((canvas) => canvas.toDataURL());
-const answered = (where = page) => where.locator('#rate').waitFor({state: 'visible'});
+// Ratings are offered only where they are kept.
+const answered = (where = page) => where.waitForFunction(() =>
+  document.getElementById('send').textContent === 'Ask' && document.getElementById('facts').textContent);
 
 async function ask(text, where = page) {
   await where.fill('#question', text);
