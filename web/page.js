@@ -8,7 +8,8 @@ const state = {
   url: '',          // the picture as a data: URL
   image: null,      // and decoded
   seen: null,       // what the server said about it: {leaves: [[...]], best, map, kept, native}
-  id: '',           // of the last answer
+  id: '',           // of the last answer, for ratings
+  log: null,        // what the server keeps: {share, days}; null: nothing
   asking: null,     // stops the question that is being answered
 };
 
@@ -325,7 +326,7 @@ async function ask() {
   say('said', 'Looking …');
   $('result').hidden = false;
   $('answer').textContent = $('facts').textContent = $('notes').textContent = $('thanks').textContent = '';
-  $('rate').hidden = true;
+  $('rate').hidden = $('rate-hint').hidden = true;
   const body = request({stream: true, stream_options: {include_usage: true}});
   body.arrcoc.map = true;
   try {
@@ -339,11 +340,13 @@ async function ask() {
         text += choice.delta.content;
         $('answer').textContent = text;
       }
-      if (data.id) state.id = data.id;
-      if (data.arrcoc) show(data);
+      if (data.arrcoc) {
+        state.id = data.arrcoc.id;
+        show(data);
+      }
     });
     if (!text) $('answer').textContent = '(nothing)';
-    $('rate').hidden = false;
+    $('rate').hidden = $('rate-hint').hidden = !state.log;
   } catch (problem) {
     if (asking.signal.aborted) return;
     $('result').hidden = true;
@@ -375,10 +378,27 @@ function ready() {
   $('send').disabled = !state.url || !$('question').value.trim();
 }
 
+// Where a picture goes and what is kept, before anybody gives one.
+function showPrivacy({upstream, log}) {
+  state.log = log || null;
+  const days = log && log.days ? `for ${log.days} days` : 'until somebody deletes it';
+  const kept = 'question, answer and a small copy of the picture';
+  const share = !log || !log.share ? ''
+    : ` Of ${log.share < 1 ? `${Number((100 * log.share).toPrecision(2))} % of the questions` : 'every question'}, ` +
+      `${kept} are kept here ${days}.`;
+  $('where').textContent = (upstream
+    ? `Your question and the picture, or views cut from it, are sent on to ${upstream}.`
+    : 'Your picture goes to this server and no further.') + share;
+  $('rate-hint').textContent = log
+    ? `Rating this answer keeps ${kept} in this server's log ${days}.` : '';
+}
+
 async function health() {
   try {
     const reply = await fetch('/health');
-    say('health', reply.ok ? 'ready' : (await reply.json()).status);
+    const said = await reply.json();
+    say('health', reply.ok ? 'ready' : said.status);
+    showPrivacy(said);
     if (!reply.ok) setTimeout(health, 1000);
   } catch (ignored) {
     say('health', 'not reachable');

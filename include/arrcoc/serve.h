@@ -29,9 +29,10 @@ namespace arrcoc::serving {
 struct Options {
   // where
   std::string host = "127.0.0.1";
-  int port = 8080;      // 0: any free one, see Server::port
-  std::string api_key;  // "": none needed
-  std::string tiny;     // folder of the bundled model; "": the one that find_bundle() gives
+  int port = 8080;           // 0: any free one, see Server::port
+  std::string api_key;       // "": none needed
+  std::string api_key_file;  // holds it instead; see with_keys
+  std::string tiny;          // folder of the bundled model; "": the one that find_bundle() gives
   // a Hugging Face model in this process; the bundled one only looks then
   std::string model;  // its folder; "": the bundled one answers
   ReadMode mode = ReadMode::automatic;
@@ -71,9 +72,12 @@ struct Options {
   std::string log;           // SQLite file; "": none
   double log_share = 0.001;  // of requests; those that get feedback are logged besides
   double log_days = 30;      // older examples are deleted; 0 keeps all
+  double log_mb = 1024;      // of examples, then the oldest unrated are deleted; 0: no limit
+  int log_ratings = 30;      // a minute from one address, more are 429; 0: no limit
   // proxy
   std::string upstream;      // http(s)://host[:port][/v1] of an OpenAI-compatible server
   std::string upstream_key;  // sent there instead of the client's key
+  std::string upstream_key_file;
   std::string upstream_family = "auto";  // how it counts picture tokens, see families()
   std::string upstream_processor;        // its preprocessor_config.json; "": the family's own
   int upstream_image_min_tokens = 0;     // what its llama.cpp was started with; 0: as it tells
@@ -91,6 +95,7 @@ void visit_fields(Options& o, F&& f) {
   f("host", "address to listen on", o.host);
   f("port", "port to listen on; 0: any free one", o.port);
   f("api_key", "clients must send it as Authorization: Bearer KEY or x-api-key: KEY", o.api_key);
+  f("api_key_file", "file that holds the key of clients", o.api_key_file);
   f("tiny", "folder of the bundled model", o.tiny);
   f("model", "folder of a Hugging Face model that answers instead of the bundled one", o.model);
   f("mode", "of that model: prune, patches or zoom; auto: zoom if it can, else prune", o.mode);
@@ -128,8 +133,11 @@ void visit_fields(Options& o, F&& f) {
   f("log", "example log, an SQLite file", o.log);
   f("log_share", "share of requests that are logged", o.log_share);
   f("log_days", "days that examples are kept; 0: for ever", o.log_days);
+  f("log_mb", "megabytes of examples, then the oldest unrated go; 0: no limit", o.log_mb);
+  f("log_ratings", "ratings a minute from one address; 0: no limit", o.log_ratings);
   f("upstream", "proxy to this OpenAI-compatible server", o.upstream);
   f("upstream_key", "key for the upstream", o.upstream_key);
+  f("upstream_key_file", "file that holds the key for the upstream", o.upstream_key_file);
   f("upstream_family",
     "how the upstream counts picture tokens; auto: as it tells, or by model name",
     o.upstream_family);
@@ -154,6 +162,9 @@ std::string to_json(const Options& options);  // keys are shown as "***"
 void apply_environment(Options& options, const std::function<const char*(const char*)>& get);
 // Error{bad_argument} naming the option that cannot be.
 void check(const Options& options);
+// The keys that their files hold, without the line's end, and no files. Error{not_found}, Error{io}
+// for a file that everybody can read, Error{bad_argument} for one without a key, or a key besides.
+Options with_keys(Options options);
 
 // How much of a picture a request wants to be seen: OpenAI's image_url.detail.
 enum class Detail { low, automatic, high };
@@ -246,22 +257,43 @@ struct Example {
   std::vector<uint8_t> picture;  // PNG, longer side at most 256; empty when it was gone
   Rating rating = Rating::none;
   std::string comment;
+  std::string rater;  // who rated it last, see ExampleLog::rater
 };
 
-// One SQLite file (WAL). Several processes may use it; every call that returns has been written.
+struct LogLimits {
+  int patience_ms = 5000;         // with others that write: a call waits at most twice that
+  double megabytes = 0;           // of examples; 0: no limit
+  double journal_megabytes = 64;  // that somebody who reads may keep from being emptied
+};
+
+// "": any. Raters are separated by commas.
+struct ExampleFilter {
+  Rating rating = Rating::none;
+  std::string model, raters, not_raters;
+};
+
+// One SQLite file (WAL), for its owner alone (mode 0600, also where it was looser). Several
+// processes may use it; every call that returns has been written. All calls: Error{io} with
+// SQLite's words.
 class ExampleLog {
  public:
-  // Creates the file unless it is there. Error{io} with SQLite's words.
-  explicit ExampleLog(const std::string& path);
+  // Creates the file unless it is there, and brings older ones up to date.
+  explicit ExampleLog(const std::string& path, const LogLimits& limits = {});
   ~ExampleLog();
+  // Over the limit the oldest that nobody rated are deleted; Error{io} when all others are rated,
+  // and for an id that is there already.
   void add(const Example& example);
-  // False when there is no such id.
-  bool rate(const std::string& id, Rating rating, const std::string& comment);
-  // Newest first; rating: none, all of them.
-  std::vector<Example> list(int64_t limit, Rating rating = Rating::none) const;
+  enum class Rated { done, unknown, too_often };  // too_often: ten times is enough for one answer
+  Rated rate(const std::string& id, Rating rating, const std::string& comment,
+             const std::string& rater = "");
+  // A name for the client at this address: hashed with a salt that each log has of its own.
+  std::string rater(const std::string& client) const;
+  // Newest first.
+  std::vector<Example> list(int64_t limit, const ExampleFilter& filter = {}) const;
   Example show(const std::string& id) const;  // Error{not_found}
   int64_t count() const;
   int64_t forget(double days);  // deletes older ones, returns how many
+  void tidy();                  // empties the journal of what was deleted, unless somebody reads
 
  private:
   struct State;

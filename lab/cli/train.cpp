@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 
 struct Wanted {
   std::string config, out, init, curves, export_int8, from_log;
+  serving::ExampleFilter filter;
   int guard_questions = 50;
   std::vector<std::string> set, data;
   int policies = 0;
@@ -164,6 +165,10 @@ void add_train(CLI::App& app) {
       ->check(CLI::Range(72, 100000));
   command->add_option("--from-log", wanted->from_log,
                       "only fit the tier head to the ratings in this example log, into --out");
+  command->add_option("--model", wanted->filter.model, "--from-log: only answers of this model");
+  command->add_option("--rater", wanted->filter.raters, "--from-log: only ratings of ID,ID,...");
+  command->add_option("--not-rater", wanted->filter.not_raters,
+                      "--from-log: without ratings of ID,ID,...");
   command
       ->add_option("--guard-questions", wanted->guard_questions,
                    "--from-log: questions a suite that must not get worse")
@@ -177,7 +182,7 @@ void add_train(CLI::App& app) {
       options.questions = wanted->policies;
       train_policies(options, wanted->out, wanted->json_out);
     } else if (!wanted->from_log.empty()) {
-      train_from_log({wanted->from_log, wanted->init, wanted->out, wanted->steps,
+      train_from_log({wanted->from_log, wanted->init, wanted->out, wanted->filter, wanted->steps,
                       wanted->guard_questions, wanted->json_out});
     } else if (!wanted->export_int8.empty()) {
       export_weights(*wanted);

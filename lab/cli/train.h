@@ -1,6 +1,7 @@
 // The parts of `arrcoc train` besides training itself.
 #pragma once
 
+#include "arrcoc/serve.h"
 #include "lab/cli/lab.h"
 #include "lab/fit/policies_fit.h"
 
@@ -9,6 +10,7 @@ namespace arrcoc::cli {
 // --from-log FILE: the tier head learns from what people thought of answers.
 struct FromLog {
   std::string file, init, out;
+  serving::ExampleFilter filter;
   int64_t steps = 0;
   int guard_questions = 50;
   bool json_out = false;

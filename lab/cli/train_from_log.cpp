@@ -12,11 +12,12 @@ namespace arrcoc::cli {
 
 namespace {
 
-std::vector<training::Feedback> rated(const std::string& file) {
+std::vector<training::Feedback> rated(const std::string& file,
+                                      const serving::ExampleFilter& filter) {
   if (!std::filesystem::exists(file)) throw Error(ErrorCode::not_found, "no file " + file);
   const serving::ExampleLog log(file);
   std::vector<training::Feedback> out;
-  auto examples = log.list(int64_t{1} << 40);
+  auto examples = log.list(int64_t{1} << 40, filter);
   std::reverse(examples.begin(), examples.end());  // oldest first: the same split as it grows
   for (const serving::Example& e : examples) {
     if (e.rating == serving::Rating::none || e.picture.empty()) continue;
@@ -43,7 +44,8 @@ void train_from_log(const FromLog& wanted) {
   options.out = wanted.out;
   options.guard_questions = wanted.guard_questions;
   if (wanted.steps > 0) options.steps = static_cast<int>(wanted.steps);
-  const training::FeedbackReport report = training::learn_from(rated(wanted.file), options);
+  const training::FeedbackReport report =
+      training::learn_from(rated(wanted.file, wanted.filter), options);
   if (wanted.json_out) {
     std::cout << ordered_json{{"kept", report.kept},
                               {"why", report.why},

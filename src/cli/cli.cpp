@@ -14,6 +14,7 @@
 #include "arrcoc/version.h"
 #include "base/distance.h"
 #include "base/join.h"
+#include "cli/plain.h"
 
 namespace arrcoc::cli {
 
@@ -87,6 +88,7 @@ int dispatch(int argc, char** argv, const Program& program) {
 
 int run(int argc, char** argv, const Program& program) {
   prepare_environment();
+  const PlainOutput results(std::cout), notes(std::cerr);
   try {
     media::register_strategies();
     return dispatch(argc, argv, program);

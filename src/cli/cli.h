@@ -73,7 +73,8 @@ std::shared_ptr<media::LoadOptions> add_load_flags(CLI::App& app);
 
 // Before long work whose result goes there. Error{io} when its folder is missing or closed.
 void require_writable(const std::string& path);
-std::string table(const std::vector<std::vector<std::string>>& rows);  // first row is the heading
+// The first row is the heading; every row is one line.
+std::string table(std::vector<std::vector<std::string>> rows);
 
 // done/total, rate and time left on standard error; every 30 seconds when that is no terminal.
 class Progress {

@@ -207,7 +207,11 @@ void require_writable(const std::string& path) {
     throw Error(ErrorCode::io, path + ": cannot write: " + std::strerror(errno));
 }
 
-std::string table(const std::vector<std::vector<std::string>>& rows) {
+std::string table(std::vector<std::vector<std::string>> rows) {
+  for (auto& row : rows)
+    for (std::string& cell : row)
+      std::replace_if(
+          cell.begin(), cell.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
   std::vector<size_t> width;
   for (const auto& row : rows) {
     width.resize(std::max(width.size(), row.size()), 0);

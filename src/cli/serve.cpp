@@ -78,7 +78,7 @@ void serve(const Serve& args) {
     const bool six = options.host.find(':') != std::string::npos;
     const std::string host = six ? "[" + options.host + "]" : options.host;
     std::cout << serving::savings_table("http://" + host + ":" + std::to_string(options.port),
-                                        options.api_key);
+                                        serving::with_keys(options).api_key);
     return;
   }
   const EndSignal end;

@@ -1,5 +1,7 @@
 #include "serve/examples.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -14,6 +16,8 @@ namespace {
 
 constexpr size_t kRemembered = 512;  // answers that may still get feedback
 constexpr int kThumbnail = 256;
+constexpr int kPatienceMs = 250;  // with a log that is locked: the answer waits
+constexpr size_t kClients = 4096;
 
 std::vector<uint8_t> thumbnail(const Picture& picture) {
   const double scale =
@@ -22,7 +26,7 @@ std::vector<uint8_t> thumbnail(const Picture& picture) {
   return media::encode_png(resize(picture, side(picture.width()), side(picture.height())).rgb);
 }
 
-// Ids differ, ours and those of an upstream: their digest decides, no other randomness is needed.
+// Ids are random: their digest decides, no other randomness is needed.
 bool chosen(const std::string& id, double share) {
   const std::string digest = sha256(id);
   uint32_t number = 0;
@@ -32,11 +36,58 @@ bool chosen(const std::string& id, double share) {
 
 }  // namespace
 
+bool RateLimit::allows(const std::string& client, Clock::time_point now) {
+  if (a_minute_ == 0) return true;
+  const std::scoped_lock lock(mutex_);
+  if (buckets_.size() >= kClients && !buckets_.count(client))
+    buckets_.erase(std::min_element(buckets_.begin(), buckets_.end(), [](auto& a, auto& b) {
+      return a.second.filled < b.second.filled;
+    }));
+  Bucket& bucket = buckets_.try_emplace(client, Bucket{1.0 * a_minute_, now}).first->second;
+  const double minutes = std::chrono::duration<double>(now - bucket.filled).count() / 60;
+  bucket.left = std::min<double>(a_minute_, bucket.left + a_minute_ * minutes);
+  bucket.filled = now;
+  if (bucket.left < 1) return false;
+  bucket.left -= 1;
+  return true;
+}
+
+std::string client_of(const std::string& address) {
+  in6_addr six{};
+  if (::inet_pton(AF_INET6, address.c_str(), &six) != 1) return address;
+  if (IN6_IS_ADDR_V4MAPPED(&six)) {
+    char four[INET_ADDRSTRLEN] = "";
+    return ::inet_ntop(AF_INET, &six.s6_addr[12], four, sizeof four);
+  }
+  return to_hex({reinterpret_cast<const char*>(six.s6_addr), 8});
+}
+
 Examples::Examples(const Options& options, Metrics& metrics, Server::Log log)
-    : options_(options), metrics_(metrics), say_(std::move(log)) {
+    : options_(options), metrics_(metrics), say_(std::move(log)), ratings_(options.log_ratings) {
   if (options.log.empty()) return;
-  log_ = std::make_unique<ExampleLog>(options.log);
-  if (options.log_days > 0) log_->forget(options.log_days);
+  log_ = std::make_unique<ExampleLog>(options.log, LogLimits{kPatienceMs, options.log_mb});
+  cleaner_ = std::jthread([this](const std::stop_token& stop) { clean(stop); });
+}
+
+// Old examples go whether or not new ones come.
+void Examples::clean(const std::stop_token& stop) {
+  const double often = options_.log_days > 0 ? options_.log_days * 86400 / 24 : 60;
+  const std::chrono::duration<double> pause(std::clamp(often, 1.0, 60.0));
+  std::mutex alone;
+  std::unique_lock lock(alone);
+  do {
+    try {
+      if (options_.log_days > 0) log_->forget(options_.log_days);
+      log_->tidy();
+    } catch (const Error& e) {
+      failed(e);
+    }
+  } while (!woken_.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); }));
+}
+
+void Examples::failed(const Error& problem) {
+  metrics_.count("arrcoc_log_failures_total");
+  if (say_) say_(dump({{"level", "error"}, {"event", "example_log"}, {"message", problem.what()}}));
 }
 
 bool Examples::add(Example example, const std::shared_ptr<const SeenPicture>& picture) {
@@ -54,22 +105,19 @@ bool Examples::write(Example example, const std::shared_ptr<const SeenPicture>& 
     if (picture) example.picture = thumbnail(picture->picture);
     log_->add(example);
     metrics_.count("arrcoc_logged_total");
-    const std::scoped_lock lock(mutex_);
-    if (options_.log_days > 0 && Clock::now() - cleaned_ > std::chrono::hours(1)) {
-      cleaned_ = Clock::now();
-      log_->forget(options_.log_days);
-    }
     return true;
   } catch (const Error& e) {
-    metrics_.count("arrcoc_log_failures_total");
-    if (say_) say_(dump({{"level", "error"}, {"event", "example_log"}, {"message", e.what()}}));
+    failed(e);
     return false;
   }
 }
 
-void Examples::rate(const FeedbackRequest& request) {
+void Examples::rate(const FeedbackRequest& request, const std::string& address) {
   if (!log_)
     throw ApiError(501, "unsupported", "this server keeps no example log (start it with --log)");
+  const std::string client = client_of(address);
+  if (!ratings_.allows(client))
+    throw ApiError(429, "too_many_ratings", "too many ratings in a minute, try again later");
   Remembered recent;
   {
     const std::scoped_lock lock(mutex_);
@@ -90,10 +138,13 @@ void Examples::rate(const FeedbackRequest& request) {
     throw unavailable;
   }
   try {
-    if (!log_->rate(request.id, request.rating, request.comment))
+    const auto rated = log_->rate(request.id, request.rating, request.comment, log_->rater(client));
+    if (rated == ExampleLog::Rated::unknown)
       throw ApiError(404, "not_found", "no answer with this id, or it is too long ago");
-  } catch (const Error&) {
-    metrics_.count("arrcoc_log_failures_total");
+    if (rated == ExampleLog::Rated::too_often)
+      throw ApiError(429, "too_many_ratings", "this answer was rated too often");
+  } catch (const Error& e) {
+    failed(e);
     throw unavailable;
   }
   metrics_.count("arrcoc_feedback_total", label("rating", to_string(request.rating)));

@@ -1,9 +1,12 @@
 // Which answers are written to the example log, and what people think of them.
 #pragma once
 
+#include <condition_variable>
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <thread>
+#include <unordered_map>
 
 #include "arrcoc/ask.h"
 #include "arrcoc/serve.h"
@@ -13,6 +16,25 @@
 
 namespace arrcoc::serving {
 
+// How often each client may do something. Knows the latest few thousand clients.
+class RateLimit {
+ public:
+  explicit RateLimit(int a_minute) : a_minute_(a_minute) {}  // 0: no limit
+  bool allows(const std::string& client, Clock::time_point now = Clock::now());
+
+ private:
+  struct Bucket {
+    double left;
+    Clock::time_point filled;
+  };
+  const int a_minute_;
+  std::mutex mutex_;
+  std::unordered_map<std::string, Bucket> buckets_;
+};
+
+// The address, or of IPv6 its network, which is one client's as a whole.
+std::string client_of(const std::string& address);
+
 class Examples {
  public:
   // Error{io} when there is a log and it cannot be opened.
@@ -21,8 +43,8 @@ class Examples {
   bool kept() const { return log_ != nullptr; }
   // Writes the share that is logged and remembers the latest others; true when it was written.
   bool add(Example example, const std::shared_ptr<const SeenPicture>& picture);
-  // Writes what is rated. ApiError{501} without a log, {404} for an unknown answer, {503}.
-  void rate(const FeedbackRequest& request);
+  // Writes what is rated. ApiError{501} without a log, {404} for an unknown answer, {429}, {503}.
+  void rate(const FeedbackRequest& request, const std::string& address);
 
  private:
   struct Remembered {
@@ -30,14 +52,18 @@ class Examples {
     std::weak_ptr<const SeenPicture> picture;
   };
   bool write(Example example, const std::shared_ptr<const SeenPicture>& picture);
+  void failed(const Error& problem);
+  void clean(const std::stop_token& stop);
 
   const Options options_;
   Metrics& metrics_;
   const Server::Log say_;
   std::unique_ptr<ExampleLog> log_;
-  std::mutex mutex_;  // of what follows
+  RateLimit ratings_;
+  std::mutex mutex_;  // of what is remembered
   std::deque<Remembered> recent_;
-  Clock::time_point cleaned_ = Clock::now();
+  std::condition_variable_any woken_;
+  std::jthread cleaner_;  // last: it uses the others
 };
 
 }  // namespace arrcoc::serving

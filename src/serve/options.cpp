@@ -1,4 +1,7 @@
 // Server options from configuration files and the environment, and what they may be.
+#include <sys/stat.h>
+
+#include <algorithm>
 #include <cctype>
 
 #include "arrcoc/ask.h"
@@ -138,6 +141,32 @@ void apply_environment(Options& options, const std::function<const char*(const c
   });
 }
 
+namespace {
+
+void read_key(const char* name, std::string& file, std::string& key) {
+  if (file.empty()) return;
+  const std::string option = std::string(name) + "_file";
+  if (!key.empty())
+    throw Error(ErrorCode::bad_argument, "either " + std::string(name) + " or " + option);
+  struct stat now {};
+  if (::stat(file.c_str(), &now) == 0 && (now.st_mode & 07U) != 0)
+    throw Error(ErrorCode::io, option + ": everybody can read " + file + ": chmod o= it");
+  key = read_text(file);
+  key.erase(key.find_last_not_of("\r\n") + 1);
+  const auto plain = [](unsigned char c) { return c > 0x20 && c < 0x7f; };
+  if (key.empty() || key.size() > 4096 || !std::all_of(key.begin(), key.end(), plain))
+    throw Error(ErrorCode::bad_argument, option + ": " + file + " holds no key on one line");
+  file.clear();
+}
+
+}  // namespace
+
+Options with_keys(Options o) {
+  read_key("api_key", o.api_key_file, o.api_key);
+  read_key("upstream_key", o.upstream_key_file, o.upstream_key);
+  return o;
+}
+
 void check(const Options& o) {
   range("port", o.port, 0, 65535);
   range("threshold", o.threshold.value_or(0), 0, 1);
@@ -161,6 +190,8 @@ void check(const Options& o) {
   range("shutdown_seconds", o.shutdown_seconds, 0, 86400);
   range("log_share", o.log_share, 0, 1);
   range("log_days", o.log_days, 0, 36500);
+  range("log_mb", o.log_mb, 0, 1 << 20);
+  range("log_ratings", o.log_ratings, 0, 1 << 20);
   check_models(o);
   policy(o.policy);
   Look even;  // says whether there is such a budget

@@ -344,8 +344,8 @@ void Server::State::add_posts() {
   post("/v1/relevance", [this](const auto&, const auto& body, auto& response) {
     service->relevance(body, response);
   });
-  post("/v1/feedback", [this](const auto&, const auto& body, auto& response) {
-    service->feedback(body, response);
+  post("/v1/feedback", [this](const auto& request, const auto& body, auto& response) {
+    service->feedback(request, body, response);
   });
 }
 
@@ -398,9 +398,8 @@ void Server::State::route() {
       response.set_content(reinterpret_cast<const char*>(file.data), file.size, file.type);
     });
   http->Get("/health", [this](const auto&, auto& response) {
-    const Health health = service->health();
-    if (health != Health::ok) response.status = 503;
-    response.set_content(ordered_json({{"status", to_string(health)}}).dump(), "application/json");
+    if (service->health() != Health::ok) response.status = 503;
+    response.set_content(dump(service->health_report()), "application/json");
   });
   http->Get("/metrics", [this](const auto&, auto& response) {
     metrics.set("arrcoc_connections", http->open());
@@ -438,7 +437,7 @@ void Server::State::done(const httplib::Request& request, const httplib::Respons
 
 Server::Server(Options options, Log log) : state_(std::make_unique<State>()) {
   check(options);
-  state_->options = std::move(options);
+  state_->options = with_keys(std::move(options));
   state_->log = std::move(log);
 }
 
@@ -468,6 +467,11 @@ void Server::start() {
   }
   if (s.port <= 0)
     throw Error(ErrorCode::io, "cannot listen on " + where + ": address in use or not ours");
+  if (s.log && s.options.api_key.empty() && !is_loopback(s.options.host))
+    s.log(dump({{"level", "warning"},
+                {"event", "open"},
+                {"message",
+                 "anybody who reaches " + where + " may use this server: set --api-key-file"}}));
   s.started = true;
   s.http->run();
   s.loader = std::thread([&s] {

@@ -107,6 +107,13 @@ Health Service::health() const {
   return ready_ ? Health::ok : Health::loading;
 }
 
+ordered_json Service::health_report() const {
+  ordered_json out = {{"status", to_string(health())}};
+  if (upstream_) out["upstream"] = upstream_->host();
+  if (examples_.kept()) out["log"] = {{"share", options_.log_share}, {"days", options_.log_days}};
+  return out;
+}
+
 Engine& Service::engine() const {
   if (!ready_) throw ApiError(503, "loading", "the model is being loaded, try again");
   return *engine_;
@@ -266,6 +273,7 @@ ordered_json Service::extension(const Asked& asked, const Answered& answered) co
   ordered_json out = to_json(*answered.answer, {asked.request.extension.map});
   if (asked.request.extension.map) add_homunculi(*answered.answer, asked.pictures(), out);
   if (!asked.films.empty()) out["films"] = asked.films;
+  out["id"] = asked.id;  // for /v1/feedback; an upstream's id may be anything
   out["logged"] = answered.logged;
   return out;
 }
@@ -415,9 +423,9 @@ void Service::relevance(const std::string& body, Response& response) {
   reply(response, out);
 }
 
-void Service::feedback(const std::string& body, Response& response) {
+void Service::feedback(const Request& from, const std::string& body, Response& response) {
   const FeedbackRequest request = parse_feedback(parse_json(body, "the request"));
-  examples_.rate(request);
+  examples_.rate(request, from.remote_addr);
   reply(response, {{"id", request.id}, {"rating", to_string(request.rating)}});
 }
 

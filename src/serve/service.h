@@ -29,6 +29,7 @@ class Service {
   void load();  // the models; throws when it cannot
   Health health() const;
   std::string unconfined() const { return decoders_->unconfined(); }
+  ordered_json health_report() const;  // and where pictures go, for the page
   void fail() { failed_ = true; }
   void drain() { draining_ = true; }
   void abort() { aborting_ = true; }  // what still waits gets 503
@@ -43,7 +44,7 @@ class Service {
   // A request for the upstream, whatever its path and method.
   void relay(const Request& from, std::string body, Response& response);
   void relevance(const std::string& body, Response& response);
-  void feedback(const std::string& body, Response& response);
+  void feedback(const Request& from, const std::string& body, Response& response);
   void models(Response& response);
   // The model that answers here: ApiError{503} while loading, {404} for a proxy.
   const Model& model() const;

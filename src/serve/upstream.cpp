@@ -51,6 +51,13 @@ bool matches(const std::string& pattern, const std::string& text) {
   return pattern.find_first_not_of('*', p) == std::string::npos;
 }
 
+std::string Upstream::host() const {
+  const std::string all = address.origin.substr(address.origin.find("://") + 3);
+  const size_t colon = all.rfind(':');
+  const bool port = colon != std::string::npos && all.find(']', colon) == std::string::npos;
+  return port ? all.substr(0, colon) : all;
+}
+
 Upstream::Upstream(const Options& given, Metrics& counters)
     : options(given),
       metrics(counters),

@@ -44,6 +44,7 @@ struct Upstream {
   httplib::Headers headers(const httplib::Request& from) const;
   std::string path(const std::string& target) const;  // the client's target, there
   std::unique_ptr<httplib::Client> client() const;
+  std::string host() const;  // without its port
 
   // Sends until the head of a reply is there; failed connections and, unless it is untouched, 5xx
   // are tried again. patience: called while waiting, may throw. ApiError{502, 504}.

@@ -141,21 +141,30 @@ TEST(TrainCommand, LearnsFromALogWithTheSuitesAsGuard) {
     int number = 0;
     for (const Feedback& one : lessons(11)) {
       Example e;
-      e.id = "chatcmpl-" + std::to_string(number++);
+      e.id = "chatcmpl-" + std::to_string(number);
+      e.model = "arrcoc-tiny";
       e.question = one.question;
       e.kept = one.tokens;
       e.native = one.native;
       e.allocation = "[]";
       e.picture = media::encode_png(one.picture.rgb);
       log.add(e);
-      log.rate(e.id, one.good ? Rating::up : Rating::down, "");
+      log.rate(e.id, one.good ? Rating::up : Rating::down, "", "01");
+      if (++number % 4 != 0) continue;
+      e.id += "-poison";
+      log.add(e);
+      log.rate(e.id, Rating::up, "", "02");
+      e.id += "-other";
+      e.model = "qwen";
+      log.add(e);
+      log.rate(e.id, Rating::up, "", "01");
     }
   }
   int code = 0;
-  const std::string said =
-      said_by("train --from-log " + (folder / "log.db") + " --init " + source("models/tiny") +
-                  " --out " + (folder / "new") + " --guard-questions 2 --json",
-              code);
+  const std::string said = said_by(
+      "train --from-log " + (folder / "log.db") + " --init " + source("models/tiny") + " --out " +
+          (folder / "new") + " --guard-questions 2 --json --model arrcoc-tiny --not-rater 02",
+      code);
   ASSERT_EQ(code, 0) << said;
   const json report = json::parse(said);
   EXPECT_EQ(report["up"], 11);
@@ -164,6 +173,10 @@ TEST(TrainCommand, LearnsFromALogWithTheSuitesAsGuard) {
   EXPECT_EQ(report["guard"][0]["questions"], report["guard"][1]["questions"]);
   EXPECT_GE(report["guard"][0]["questions"], 4);
   EXPECT_EQ(std::filesystem::exists(folder / "new"), report["kept"].get<bool>());
+  EXPECT_NE(said_by("train --from-log " + (folder / "log.db") + " --out x --rater 02", code)
+                .find("20 are needed"),
+            std::string::npos)
+      << "this rater rated 5";
   EXPECT_NE(said_by("train --from-log " + (folder / "none.db") + " --out x", code).find("no file"),
             std::string::npos);
   EXPECT_NE(code, 0);

@@ -1,11 +1,10 @@
 // What happens to real processes when something under them breaks while they are busy.
-#include <sqlite3.h>
-
 #include <atomic>
 #include <mutex>
 #include <set>
 #include <thread>
 
+#include "other.h"
 #include "process.h"
 
 namespace arrcoc::serving::test {
@@ -70,20 +69,6 @@ TEST(Faults, SigtermUnderLoadCutsNoAnswerShort) {
   EXPECT_EQ(odd, 0);
 }
 
-std::string integrity(const std::string& file) {
-  sqlite3* db = nullptr;
-  std::string out = "cannot open";
-  if (sqlite3_open(file.c_str(), &db) == SQLITE_OK) {
-    sqlite3_stmt* statement = nullptr;
-    sqlite3_prepare_v2(db, "PRAGMA integrity_check", -1, &statement, nullptr);
-    if (sqlite3_step(statement) == SQLITE_ROW)
-      out = reinterpret_cast<const char*>(sqlite3_column_text(statement, 0));
-    sqlite3_finalize(statement);
-  }
-  sqlite3_close(db);
-  return out;
-}
-
 TEST(Faults, KillUnderLoadLosesNothingThatWasAcknowledged) {
   Folder folder;
   const std::string file = folder / "log.db";
@@ -102,7 +87,7 @@ TEST(Faults, KillUnderLoadLosesNothingThatWasAcknowledged) {
     crowd.join();
   }
   EXPECT_FALSE(acknowledged.empty());
-  EXPECT_EQ(integrity(file), "ok");
+  EXPECT_EQ(Other{file}("PRAGMA integrity_check"), "ok");
   {
     const ExampleLog log(file);
     for (const std::string& id : acknowledged) EXPECT_EQ(log.show(id).id, id);
@@ -119,7 +104,7 @@ TEST(Faults, AFullDiskCostsExamplesNotAnswers) {
   Folder folder;
   const std::string file = folder / "log.db";
   { ExampleLog fresh(file); }
-  std::set<std::string> acknowledged;
+  std::set<std::string> acknowledged, rated;
   bool refused = false;
   {
     Process server({"--log", file, "--log-share", "1"}, 400 << 10);
@@ -135,15 +120,21 @@ TEST(Faults, AFullDiskCostsExamplesNotAnswers) {
     }
     EXPECT_TRUE(refused) << "the disk was never full";
     EXPECT_FALSE(acknowledged.empty());
+    for (const std::string& id : acknowledged) {
+      const int status = server.post("/v1/feedback", {{"id", id}, {"rating", "up"}})->status;
+      EXPECT_TRUE(status == 200 || status == 503) << status;
+      if (status == 200) rated.insert(id);
+    }
     httplib::Client client("127.0.0.1", server.port());
     EXPECT_EQ(client.Get("/health")->status, 200);
     const std::string metrics = client.Get("/metrics")->body;
     EXPECT_NE(metrics.find("\narrcoc_log_failures_total "), std::string::npos);
     EXPECT_EQ(server.kill(SIGTERM), 0);
   }
-  EXPECT_EQ(integrity(file), "ok");
+  EXPECT_EQ(Other{file}("PRAGMA integrity_check"), "ok");
   const ExampleLog log(file);
   for (const std::string& id : acknowledged) EXPECT_EQ(log.show(id).id, id);
+  for (const std::string& id : rated) EXPECT_EQ(log.show(id).rating, Rating::up);
 }
 
 TEST(Faults, AnUpstreamThatIsKilledUnderLoadIsSaidSo) {

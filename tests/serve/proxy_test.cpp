@@ -221,20 +221,30 @@ TEST(Proxy, AnUpstreamThatDiesInTheMiddleIsSaidSo) {
   EXPECT_EQ(reply->body.find("[DONE]"), std::string::npos);
 }
 
-TEST(Proxy, LogsAnswersUnderTheUpstreamsIds) {
+TEST(Proxy, LogsAnswersUnderIdsOfItsOwn) {
   Folder folder;
   Double upstream({});
   Options options = proxy_to(upstream.url());
   options.log = folder / "log.db";
   options.log_share = 1;
   Running proxy(options);
-  proxy.ask(qwen_question(100));
+  const json first = proxy.ask(qwen_question(100)), second = proxy.ask(qwen_question(100));
+  EXPECT_EQ(first["id"], second["id"]) << "this upstream repeats itself";
+  EXPECT_NE(first["arrcoc"]["id"], second["arrcoc"]["id"]);
   json body = qwen_question(100);
   body["stream"] = true;
   const auto streamed = proxy.post("/v1/chat/completions", body);
   ASSERT_TRUE(streamed);
   EXPECT_EQ(events(streamed->body).back(), "[DONE]");
-  EXPECT_EQ(ExampleLog(folder / "log.db").show("chatcmpl-XyZ1").answer, "forty two");
+  ExampleLog log(folder / "log.db");
+  EXPECT_EQ(log.count(), 3) << "none was lost because another has its id";
+  const std::string id = first["arrcoc"]["id"];
+  EXPECT_EQ(log.show(id).answer, "forty two");
+  const auto rate = [&](const json& name) {
+    return proxy.post("/v1/feedback", {{"id", name}, {"rating", "up"}})->status;
+  };
+  EXPECT_EQ(rate(first["id"]), 404) << "others know that one, or choose it";
+  EXPECT_EQ(rate(id), 200);
 }
 
 TEST(Proxy, ClientsThatHangUpEndTheirStreams) {

@@ -1,13 +1,13 @@
 // The example log: what was acknowledged is there, whatever happens to the process.
-#include <sqlite3.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 
 #include "arrcoc/error.h"
-#include "support.h"
+#include "other.h"
 
 namespace arrcoc::serving::test {
 namespace {
@@ -32,13 +32,13 @@ TEST(ExampleLog, KeepsAndRatesExamples) {
   Folder folder;
   ExampleLog log(folder / "log.db");
   for (const char* id : {"a", "b", "c"}) log.add(example(id));
-  EXPECT_TRUE(log.rate("b", Rating::down, "it is 34"));
-  EXPECT_FALSE(log.rate("x", Rating::up, ""));
+  EXPECT_EQ(log.rate("b", Rating::down, "it is 34"), ExampleLog::Rated::done);
+  EXPECT_EQ(log.rate("x", Rating::up, ""), ExampleLog::Rated::unknown);
   EXPECT_EQ(log.count(), 3);
   const auto all = log.list(2);
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0].id, "c") << "newest first";
-  ASSERT_EQ(log.list(10, Rating::down).size(), 1U);
+  ASSERT_EQ(log.list(10, {.rating = Rating::down}).size(), 1U);
   const Example b = log.show("b");
   EXPECT_EQ(b.comment, "it is 34");
   EXPECT_EQ(b.question, example("b").question);
@@ -48,17 +48,201 @@ TEST(ExampleLog, KeepsAndRatesExamples) {
   EXPECT_THROW(log.add(example("a")), Error) << "ids are unique";
 }
 
+TEST(ExampleLog, FiltersByModelAndRater) {
+  Folder folder;
+  ExampleLog log(folder / "log.db");
+  for (const char* id : {"a", "b", "c"}) log.add(example(id));
+  Example other = example("d");
+  other.model = "qwen";
+  log.add(other);
+  const std::string one = log.rater("192.0.2.1"), two = log.rater("192.0.2.2");
+  EXPECT_EQ(one, log.rater("192.0.2.1"));
+  EXPECT_NE(one, two);
+  EXPECT_NE(one, ExampleLog(folder / "other.db").rater("192.0.2.1")) << "every log has its salt";
+  log.rate("a", Rating::up, "", one);
+  log.rate("b", Rating::up, "", two);
+  log.rate("d", Rating::down, "", two);
+  const auto ids = [&](const ExampleFilter& filter) {
+    std::string out;
+    for (const Example& e : log.list(10, filter)) out += e.id;
+    return out;
+  };
+  EXPECT_EQ(ids({}), "dcba");
+  EXPECT_EQ(ids({.model = "qwen"}), "d");
+  EXPECT_EQ(ids({.raters = one}), "a");
+  EXPECT_EQ(ids({.raters = one + "," + two}), "dba");
+  EXPECT_EQ(ids({.not_raters = two}), "ca");
+  EXPECT_EQ(ids({.rating = Rating::up, .raters = two}), "b");
+}
+
+TEST(ExampleLog, AnAnswerIsRatedTenTimesAtMost) {
+  Folder folder;
+  ExampleLog log(folder / "log.db");
+  log.add(example("a"));
+  for (int i = 0; i < 10; ++i)
+    EXPECT_EQ(log.rate("a", Rating::up, "", ""), ExampleLog::Rated::done);
+  EXPECT_EQ(log.rate("a", Rating::down, "", ""), ExampleLog::Rated::too_often);
+  EXPECT_EQ(log.show("a").rating, Rating::up);
+}
+
+TEST(ExampleLog, OlderFilesAreBroughtUpToDate) {
+  Folder folder;
+  const std::string file = folder / "log.db";
+  Other{file}(R"sql(
+    CREATE TABLE examples(
+      number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,
+      time TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+      model TEXT NOT NULL, question TEXT NOT NULL, answer TEXT NOT NULL, policy TEXT NOT NULL,
+      confidence REAL NOT NULL, milliseconds REAL NOT NULL,
+      budget INTEGER NOT NULL, kept INTEGER NOT NULL, native INTEGER NOT NULL,
+      allocation TEXT NOT NULL, picture BLOB,
+      rating TEXT NOT NULL DEFAULT '', comment TEXT NOT NULL DEFAULT '');
+    CREATE INDEX examples_time ON examples(time);
+    INSERT INTO examples VALUES(1, 'a', '2026-01-01T00:00:00.000Z', 'm', 'q', '42', 'p', 1, 2, 3, 4,
+      5, '[]', x'00', 'up', 'good'))sql");
+  {
+    ExampleLog log(file), twice(file);
+    EXPECT_EQ(log.show("a").comment, "good");
+    EXPECT_EQ(log.show("a").rater, "");
+    EXPECT_EQ(log.rate("a", Rating::down, "", log.rater("x")), ExampleLog::Rated::done);
+    EXPECT_EQ(twice.show("a").rater, log.rater("x")) << "the same salt";
+  }
+  Other{file}("PRAGMA user_version = 99");
+  EXPECT_THROW(ExampleLog{file}, Error) << "a newer program's";
+}
+
+int mode_of(const std::string& file) {
+  struct stat now {};
+  return ::stat(file.c_str(), &now) == 0 ? static_cast<int>(now.st_mode & 0777U) : -1;
+}
+
+TEST(ExampleLog, ItsFilesAreTheirOwnersAlone) {
+  Folder folder;
+  const std::string file = folder / "log.db";
+  const mode_t before = ::umask(0);
+  {
+    ExampleLog log(file);
+    log.add(example("a"));
+    for (const char* end : {"", "-wal", "-shm"}) EXPECT_EQ(mode_of(file + end), 0600) << end;
+    for (const char* end : {"", "-wal", "-shm"}) ::chmod((file + end).c_str(), 0644);
+    ExampleLog again(file);
+    for (const char* end : {"", "-wal", "-shm"}) EXPECT_EQ(mode_of(file + end), 0600) << end;
+  }
+  std::ofstream(folder / "text") << std::string(5000, 'x');
+  EXPECT_THROW(ExampleLog(folder / "text"), Error);
+  EXPECT_EQ(mode_of(folder / "text"), 0666) << "what is no log is left alone";
+  ::umask(before);
+}
+
+std::string all_bytes(const std::string& file) {
+  std::string out;
+  for (const char* end : {"", "-wal"}) {
+    const auto bytes = bytes_of(file + end);
+    out.append(bytes.begin(), bytes.end());
+  }
+  return out;
+}
+
+void make_old(const std::string& file) {
+  EXPECT_EQ(Other{file}("UPDATE examples SET time = '2020-01-01T00:00:00.000Z'"), "");
+}
+
+TEST(ExampleLog, WhatIsDeletedIsGone) {
+  Folder folder;
+  const std::string file = folder / "log.db", secret = "my account is 12345678";
+  ExampleLog log(file);
+  Example e = example("a");
+  e.question = e.comment = secret;
+  e.picture.assign(100000, 'X');
+  log.add(e);
+  log.rate("a", Rating::down, secret);
+  EXPECT_NE(all_bytes(file).find(secret), std::string::npos);
+  make_old(file);
+  EXPECT_EQ(log.forget(30), 1);
+  EXPECT_EQ(all_bytes(file).find(secret), std::string::npos);
+  EXPECT_EQ(all_bytes(file).find("XXXXXXXX"), std::string::npos);
+}
+
+TEST(ExampleLog, AReaderDelaysTheErasureNotTheDeleting) {
+  Folder folder;
+  const std::string file = folder / "log.db";
+  ExampleLog log(file, {.patience_ms = 1});
+  Example e = example("a");
+  e.question = "my account is 12345678";
+  log.add(e);
+  make_old(file);
+  {
+    Other reader(file);
+    reader("BEGIN");
+    EXPECT_EQ(reader("SELECT count(*) FROM examples"), "1");
+    EXPECT_EQ(log.forget(30), 1);
+    EXPECT_NE(all_bytes(file).find(e.question), std::string::npos);
+    reader("COMMIT");
+  }
+  log.tidy();
+  EXPECT_EQ(all_bytes(file).find(e.question), std::string::npos);
+}
+
+TEST(ExampleLog, OverItsSizeTheOldestUnratedGo) {
+  Folder folder;
+  const std::string file = folder / "log.db";
+  ExampleLog log(file, {.megabytes = 1});
+  Example e = example("rated");
+  e.picture.assign(100 << 10, 7);
+  log.add(e);
+  log.rate("rated", Rating::up, "");
+  for (int i = 0; i < 40; ++i) {
+    e.id = std::to_string(i);
+    log.add(e);
+  }
+  const auto left = log.list(100);
+  ASSERT_GE(left.size(), 5U);
+  ASSERT_LE(left.size(), 11U);
+  EXPECT_EQ(left.front().id, "39");
+  EXPECT_EQ(left.back().id, "rated");
+  EXPECT_EQ(left[left.size() - 2].id, std::to_string(40 - left.size() + 1)) << "the newest stay";
+  log.tidy();
+  EXPECT_LT(std::filesystem::file_size(file), 1.5 * (1 << 20));
+  for (const Example& one : left) log.rate(one.id, Rating::up, "");
+  e.id = "one more";
+  EXPECT_THROW(log.add(e), Error) << "what people rated is not thrown away";
+  EXPECT_EQ(log.count(), static_cast<int64_t>(left.size()));
+}
+
+TEST(ExampleLog, TheJournalIsLimitedAlsoWhileSomebodyReads) {
+  Folder folder;
+  const std::string file = folder / "log.db";
+  ExampleLog log(file, {.patience_ms = 1, .journal_megabytes = 1});
+  Example e = example("first");
+  e.picture.assign(100 << 10, 7);
+  log.add(e);
+  Other reader(file);
+  reader("BEGIN");
+  EXPECT_EQ(reader("SELECT count(*) FROM examples"), "1");
+  int written = 0;
+  try {
+    for (; written < 100; ++written) {
+      e.id = std::to_string(written);
+      log.add(e);
+    }
+  } catch (const Error& problem) {
+    EXPECT_NE(std::string(problem.what()).find("journal"), std::string::npos) << problem.what();
+  }
+  EXPECT_LT(written, 20);
+  EXPECT_LT(std::filesystem::file_size(file + "-wal"), 2U << 20U);
+  reader("COMMIT");
+  log.add(example("after"));
+  EXPECT_EQ(log.count(), written + 2);
+}
+
 TEST(ExampleLog, ForgetsWhatIsOld) {
   Folder folder;
   ExampleLog log(folder / "log.db");
-  log.add(example("old"));
+  for (int i = 0; i < 40; ++i) log.add(example("old" + std::to_string(i)));
   log.add(example("new"));
-  sqlite3* db = nullptr;
-  ASSERT_EQ(sqlite3_open((folder / "log.db").c_str(), &db), SQLITE_OK);
-  sqlite3_exec(db, "UPDATE examples SET time = '2020-01-01T00:00:00.000Z' WHERE id = 'old'",
-               nullptr, nullptr, nullptr);
-  sqlite3_close(db);
-  EXPECT_EQ(log.forget(30), 1);
+  Other(folder /
+        "log.db")("UPDATE examples SET time = '2020-01-01T00:00:00.000Z' WHERE id LIKE 'old%'");
+  EXPECT_EQ(log.forget(30), 40);
   EXPECT_EQ(log.count(), 1);
   EXPECT_EQ(log.forget(0), 1);
 }
@@ -87,18 +271,7 @@ TEST(ExampleLog, SurvivesKill) {
   ::close(pipes[0]);
   ExampleLog log(folder / "log.db");
   for (int i = 0; i <= last; ++i) EXPECT_EQ(log.show("e" + std::to_string(i)).answer, "33.10") << i;
-  sqlite3* db = nullptr;
-  ASSERT_EQ(sqlite3_open((folder / "log.db").c_str(), &db), SQLITE_OK);
-  std::string verdict;
-  sqlite3_exec(
-      db, "PRAGMA integrity_check",
-      [](void* to, int, char** values, char**) {
-        *static_cast<std::string*>(to) = values[0];
-        return 0;
-      },
-      &verdict, nullptr);
-  sqlite3_close(db);
-  EXPECT_EQ(verdict, "ok");
+  EXPECT_EQ(Other(folder / "log.db")("PRAGMA integrity_check"), "ok");
 }
 
 // In a child, because the limit is for the whole process.
@@ -171,69 +344,37 @@ TEST(LogCommand, ListsShowsExportsAndCleans) {
   EXPECT_FALSE(std::filesystem::exists(folder / "none.db")) << "looking must not create a log";
 }
 
-TEST(ServerFeedback, JoinsTheExample) {
+TEST(LogCommand, WhatStrangersWroteDoesNotDriveTheTerminal) {
   Folder folder;
-  Options options = usual_options();
-  options.log = folder / "log.db";
-  options.log_share = 0;
-  Running server(options);
-  const json first = server.ask(question()), second = server.ask(question("What is the date?"));
-  EXPECT_FALSE(first["arrcoc"]["logged"]);
-  ExampleLog log(options.log);
-  EXPECT_EQ(log.count(), 0);
-  const auto rate = [&](const json& body) { return server.post("/v1/feedback", body); };
-  EXPECT_EQ(rate({{"id", second["id"]}, {"rating", "down"}, {"comment", "no"}})->status, 200);
-  const Example logged = log.show(second["id"].get<std::string>());
-  EXPECT_EQ(logged.rating, Rating::down);
-  EXPECT_EQ(logged.question, "What is the date?");
-  EXPECT_EQ(logged.answer, "10 jul 2024");
-  EXPECT_EQ(logged.kept, second["usage"]["image_tokens"]["kept"]);
-  EXPECT_GT(logged.picture.size(), 100U);
-  const json report = json::parse(logged.allocation);
-  EXPECT_EQ(report["answer"], "10 jul 2024");
-  EXPECT_EQ(report["pictures"][0]["passes"][0]["leaves"].size(), logged.kept);
-  EXPECT_EQ(logged.allocation.find("\"map\""), std::string::npos) << "maps are large";
-  EXPECT_EQ(log.count(), 1);
-  EXPECT_EQ(rate({{"id", second["id"]}, {"rating", "up"}})->status, 200)
-      << "people change their mind";
-  EXPECT_EQ(rate({{"id", "chatcmpl-nothing"}, {"rating", "up"}})->status, 404);
-  EXPECT_EQ(rate({{"id", first["id"]}, {"rating", "sideways"}})->status, 400);
-  EXPECT_EQ(server.metric("arrcoc_feedback_total{rating=\"down\"}"), "1");
-}
-
-TEST(ServerFeedback, EveryRequestIsLoggedAtShareOne) {
-  Folder folder;
-  Options options = usual_options();
-  options.log = folder / "log.db";
-  options.log_share = 1;
-  Running server(options);
-  EXPECT_TRUE(server.ask(question())["arrcoc"]["logged"]);
-  EXPECT_EQ(ExampleLog(options.log).count(), 1);
-  EXPECT_EQ(server.metric("arrcoc_logged_total"), "1");
-}
-
-TEST(ServerFeedback, ALockedLogCostsTheExampleNotTheAnswer) {
-  Folder folder;
-  Options options = usual_options();
-  options.log = folder / "log.db";
-  options.log_share = 1;
-  Running server(options);
-  sqlite3* db = nullptr;
-  ASSERT_EQ(sqlite3_open(options.log.c_str(), &db), SQLITE_OK);
-  ASSERT_EQ(sqlite3_exec(db, "BEGIN EXCLUSIVE", nullptr, nullptr, nullptr), SQLITE_OK);
-  const json reply = server.ask(question());
-  EXPECT_EQ(reply["choices"][0]["message"]["content"], "33.10");
-  EXPECT_FALSE(reply["arrcoc"]["logged"]);
-  EXPECT_EQ(server.metric("arrcoc_log_failures_total"), "1");
-  EXPECT_NE(server.lines().find("example_log"), std::string::npos);
-  sqlite3_exec(db, "COMMIT", nullptr, nullptr, nullptr);
-  sqlite3_close(db);
-  EXPECT_TRUE(server.ask(question())["arrcoc"]["logged"]);
-}
-
-TEST(ServerFeedback, WithoutALogItSaysSo) {
-  Running server;
-  EXPECT_EQ(server.post("/v1/feedback", {{"id", "x"}, {"rating", "up"}})->status, 501);
+  const std::string file = folder / "log.db";
+  {
+    ExampleLog log(file);
+    Example e = example("a\x1b[2J");
+    e.question =
+        "\x1b]0;pwned\x07 caf\xc3\xa9\x7f\xc2\x9b\x33\x31m\r\nx  y \xe2\x80\xaetxt.exe \x9b";
+    e.answer = std::string(39, 'a') + "\xe2\x82\xac and more";
+    e.model = "m\x1b[31m";
+    log.add(e);
+    log.rate(e.id, Rating::down, "\x1b[8m hidden \xc2\x85");
+  }
+  for (const std::string& command :
+       {"list " + file, "list --json " + file, "show " + file + " \"$(printf 'a\\033[2J')\"",
+        "show " + file + " \"$(printf 'none\\033[2J')\""}) {
+    const std::string said = said_by(command);
+    EXPECT_NE(said.find("\\u001b"), std::string::npos) << "shown, not done: " << said;
+    for (size_t i = 0; i < said.size(); ++i) {
+      const auto c = static_cast<unsigned char>(said[i]);
+      EXPECT_TRUE(c == '\n' || (c >= 0x20 && c != 0x7f)) << command << " byte " << i;
+      EXPECT_FALSE(c == 0xc2 && static_cast<unsigned char>(said[i + 1]) < 0xa0) << command;
+      EXPECT_NE(said.compare(i, 3, "\xe2\x80\xae"), 0) << command;
+    }
+  }
+  const std::string list = said_by("list " + file);
+  EXPECT_NE(list.find("caf\xc3\xa9"), std::string::npos) << "letters stay";
+  EXPECT_NE(list.find("a\xe2\x82\xac"), std::string::npos) << "cut between characters";
+  EXPECT_EQ(std::count(list.begin(), list.end(), '\n'), 3) << "one line an example: " << list;
+  EXPECT_EQ(json::parse(said_by("list --json " + file))["comment"], "\x1b[8m hidden \xc2\x85")
+      << "JSON means the same";
 }
 
 }  // namespace

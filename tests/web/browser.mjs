@@ -32,7 +32,9 @@ async function open(viewport) {
 
 // What a canvas shows, small enough to compare.
 const look = (id, where = page) => where.locator('#' + id).evaluate((canvas) => canvas.toDataURL());
-const answered = (where = page) => where.locator('#rate').waitFor({state: 'visible'});
+// Ratings are offered only where they are kept.
+const answered = (where = page) => where.waitForFunction(() =>
+  document.getElementById('send').textContent === 'Ask' && document.getElementById('facts').textContent);
 
 async function ask(text, where = page) {
   await where.fill('#question', text);
@@ -134,6 +136,28 @@ try {
       const items = await page.locator('#strip li').count();
       assert.ok(items >= 1 && items <= 3, String(items));
       await page.selectOption('#passes', '1');
+    },
+    async 'says where a picture goes, and what a rating keeps before one rates'() {
+      assert.match(await page.textContent('#where'),
+                   /goes to this server and no further\. Of 0\.1 % of the questions, .* 30 days/);
+      assert.ok(await page.isVisible('#rate-hint'));
+      assert.match(await page.textContent('#rate-hint'), /keeps question, answer .* for 30 days/);
+      const proxy = await serve(process.argv[2], '--upstream', server.url);
+      try {
+        const other = await (await browser.newContext()).newPage();
+        await other.goto(proxy.url + '/');
+        await other.locator('#where', {hasText: 'sent on to 127.0.0.1.'}).waitFor();
+        await other.setInputFiles('#file', picturePath('receipt.jpg'));
+        await other.fill('#question', 'What is the total?');
+        await other.click('#send');
+        await other.locator('#send', {hasText: 'Ask'}).waitFor();
+        await other.locator('#facts', {hasText: 'image tokens'}).waitFor();
+        assert.ok(!await other.isVisible('#rate'), 'it keeps nothing');
+        assert.ok(!await other.isVisible('#rate-hint'));
+        await other.context().close();
+      } finally {
+        await proxy.stop();
+      }
     },
     async 'keeps a rating'() {
       await page.click('#down');

@@ -37,7 +37,6 @@ class AnthropicMessages : public Dialect {
 
   void hear(const json& data, Heard& heard) const override {
     const std::string* type = string_at(data, "type");
-    for (const char* at : {"/id", "/message/id"}) read_at(data, at, heard.id);
     for (const char* at : {"/usage/input_tokens", "/message/usage/input_tokens", "/input_tokens"})
       read_at(data, at, heard.prompt_tokens);
     for (const char* from : {"/usage", "/message/usage"}) {

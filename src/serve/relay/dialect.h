@@ -49,7 +49,7 @@ struct Conversation {
 
 // What a reply says, heard piece by piece.
 struct Heard {
-  std::string id, text;
+  std::string text;
   bool cut = false;       // by a limit of tokens
   bool finished = false;  // a stream has come to its end
   int64_t prompt_tokens = 0, completion_tokens = 0;

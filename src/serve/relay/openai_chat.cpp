@@ -42,7 +42,6 @@ class OpenAiChat : public Dialect {
   }
 
   void hear(const json& data, Heard& heard) const override {
-    read_at(data, "/id", heard.id);
     std::string text, reason;
     read_at(data, "/choices/0/message/content", text);
     read_at(data, "/choices/0/delta/content", text);

@@ -43,7 +43,6 @@ class OpenAiResponses : public Dialect {
     if (type && *type == "response.output_text.delta") add_text(string_at(data, "delta"), heard);
     const json* response = object_at(data, "response");
     if (const json& whole = response ? *response : data; response || !type) {
-      read_at(whole, "/id", heard.id);
       read_at(whole, "/usage/input_tokens", heard.prompt_tokens);
       read_at(whole, "/usage/output_tokens", heard.completion_tokens);
       read_at(whole, "/usage/input_tokens_details/image_tokens", heard.picture_tokens);

@@ -186,7 +186,7 @@ std::shared_ptr<Service::Relayed> Service::begin_relay(const Request& from, cons
   r->talk.settle();
   r->extension = fields::extension(r->given);
   if (!r->talk.pictures.empty()) r->budget = relay_budget(from, *r);
-  r->asked.id = random_id("chatcmpl-");
+  r->asked.id = random_id("arrcoc-");
   r->asked.deadline = deadline();
   r->asked.request.model = r->talk.model;
   Message question;
@@ -321,7 +321,6 @@ void Service::conclude(Relayed& r) {
   if (!counts(r))
     savings_.add(r.talk.model, out.usage.native, out.usage.kept,
                  reported ? heard.picture_tokens : std::nullopt);
-  if (!heard.id.empty()) r.asked.id = heard.id;
   std::shared_ptr<Answer> answer;
   for (const Looked& looked : r.looks) {
     Asking& asking = looked.job->asking();
