@@ -44,6 +44,7 @@ for name in "$@"; do
   corpus=$build/fuzz-corpus/$name
   mkdir -p "$corpus" "$build/fuzz-seeds/$name"
   words=$here/$name.dict
+  [ "$name" != relay ] || words=$here/request.dict
   [ -f "$words" ] && words="-dict=$words" || words=""
   kept=$here/corpus/$name
   [ -d "$kept" ] || kept=""
