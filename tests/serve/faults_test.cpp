@@ -103,11 +103,21 @@ TEST(Faults, KillUnderLoadLosesNothingThatWasAcknowledged) {
 TEST(Faults, AFullDiskCostsExamplesNotAnswers) {
   Folder folder;
   const std::string file = folder / "log.db";
-  { ExampleLog fresh(file); }
+  // Decoded pictures are shared memory, which has the limits of files: the log has the rest.
+  constexpr int64_t kDisk = int64_t{16} << 20;
+  {
+    ExampleLog fresh(file);
+    Example large;
+    large.picture.resize(1 << 20);
+    for (int i = 0; i < 15; ++i) {
+      large.id = "large-" + std::to_string(i);
+      fresh.add(large);
+    }
+  }
   std::set<std::string> acknowledged, rated;
   bool refused = false;
   {
-    Process server({"--log", file, "--log-share", "1"}, 400 << 10);
+    Process server({"--log", file, "--log-share", "1"}, kDisk);
     std::string last;
     for (int i = 0; i < 40 && !refused; ++i) {
       const auto reply = server.post("/v1/chat/completions", question());

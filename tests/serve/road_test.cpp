@@ -31,7 +31,7 @@ AskOptions options_of(const json& extension) {
 // Without what only the server knows, and without times.
 json alike(json said) {
   for (const char* key :
-       {"object", "logged", "milliseconds", "homunculus", "relevance", "quadtree"})
+       {"object", "id", "logged", "milliseconds", "homunculus", "relevance", "quadtree"})
     said.erase(key);
   for (json& picture : said["pictures"]) picture.erase("homunculus");
   return said;
