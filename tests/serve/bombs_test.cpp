@@ -66,7 +66,7 @@ class Bystanders {
 
 TEST(Bombs, CostTheirRequestAlone) {
   const std::vector<pictures::Bomb> all = pictures::bombs();
-  Process server({"--decode-seconds", "1", "--workers", "2"});
+  Process server({"--decode-seconds", "1", "--workers", "2", "--cache-mb", "32"});
   EXPECT_EQ(server.post(kChat, honest(0))->status, 200);
   const long before = peak_kb(server.pid());
   {

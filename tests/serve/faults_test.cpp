@@ -117,7 +117,7 @@ TEST(Faults, AFullDiskCostsExamplesNotAnswers) {
   std::set<std::string> acknowledged, rated;
   bool refused = false;
   {
-    Process server({"--log", file, "--log-share", "1"}, kDisk);
+    Process server({"--log", file, "--log-share", "1", "--max-megapixels", "2"}, kDisk);
     std::string last;
     for (int i = 0; i < 40 && !refused; ++i) {
       const auto reply = server.post("/v1/chat/completions", question());
@@ -132,7 +132,7 @@ TEST(Faults, AFullDiskCostsExamplesNotAnswers) {
     EXPECT_FALSE(acknowledged.empty());
     for (const std::string& id : acknowledged) {
       const int status = server.post("/v1/feedback", {{"id", id}, {"rating", "up"}})->status;
-      EXPECT_TRUE(status == 200 || status == 503) << status;
+      EXPECT_TRUE(status == 200 || status == 503 || status == 429) << status;  // many at once
       if (status == 200) rated.insert(id);
     }
     httplib::Client client("127.0.0.1", server.port());
