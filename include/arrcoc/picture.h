@@ -3,6 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -16,14 +17,15 @@ namespace arrcoc {
 struct Picture {
   at::Tensor rgb;
   std::string source;  // file name or "-", for messages
-  uint64_t hash = 0;   // of size and pixels: equal pictures have equal hashes
+  // SHA-256 over size and pixels: nobody can make two pictures that share it, so caches trust it.
+  std::array<uint8_t, 32> digest{};
 
   int width() const;
   int height() const;
   double megapixels() const { return width() * 1e-6 * height(); }
 };
 
-// Checks shape, type and size (1x1 at least), makes it contiguous and hashes it.
+// Checks shape, type and size (1x1 at least), makes it contiguous and digests it.
 // Throws Error{bad_image}.
 Picture make_picture(at::Tensor rgb, std::string source = "");
 

@@ -148,7 +148,7 @@ class Run {
       remember(group);
     else  // A picture that nobody remembers: every cell pays for looking at it itself, and costs do
           // not depend on which cells came before.
-      fresh.picture.hash ^= 0x9E3779B97F4A7C15ULL * (number + 1);
+      fresh.picture = measuring::unknown(fresh.picture, number + 1);
     measuring::reset_peak();
     const measuring::FlopCounter counter;
     const std::vector<Record> records =

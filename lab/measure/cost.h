@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "arrcoc/picture.h"
 #include "base/stopwatch.h"
 
 namespace arrcoc::measuring {
@@ -26,6 +27,13 @@ double cpu_seconds();  // of the whole process
 // Largest resident memory since start or the last reset, MB; 0 where /proc does not tell.
 double peak_megabytes();
 void reset_peak();
+
+// The picture under a digest that no cache knows; other numbers, other digests.
+inline Picture unknown(Picture picture, uint64_t number) {
+  for (size_t i = 0; i < sizeof number; ++i)
+    picture.digest[i] ^= static_cast<uint8_t>(number >> 8 * i);
+  return picture;
+}
 
 double median(std::vector<double> values);
 // Time of some work, round by round.

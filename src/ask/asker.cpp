@@ -91,7 +91,7 @@ struct Asker::State {
     std::shared_ptr<const Looker> looker;
   };
   struct KnownPicture {
-    uint64_t hash;
+    std::array<uint8_t, 32> digest;
     int canvas, least_side, most_side;
     int finest;
     std::shared_ptr<const SeenPicture> seen;
@@ -150,7 +150,7 @@ std::shared_ptr<const SeenPicture> Asker::see(const Picture& picture,
     const std::scoped_lock lock(state_->mutex);
     auto& known = state_->pictures;
     const auto found = std::find_if(known.begin(), known.end(), [&](const auto& one) {
-      return one.hash == picture.hash && one.canvas == options.canvas &&
+      return one.digest == picture.digest && one.canvas == options.canvas &&
              one.least_side == options.least_side && one.most_side == options.most_side &&
              one.finest == finest && one.seen->looker == looker;
     });
@@ -164,7 +164,7 @@ std::shared_ptr<const SeenPicture> Asker::see(const Picture& picture,
   if (static_cast<int64_t>(g.width) * g.height > kLargestKept) return seen;
   const std::scoped_lock lock(state_->mutex);
   state_->pictures.push_front(
-      {picture.hash, options.canvas, options.least_side, options.most_side, finest, seen});
+      {picture.digest, options.canvas, options.least_side, options.most_side, finest, seen});
   if (state_->pictures.size() > kPictures) state_->pictures.pop_back();
   return seen;
 }

@@ -139,7 +139,7 @@ class Remembering : public Looker {
   Remembering(std::shared_ptr<const Looker> looker, int64_t bytes)
       : looker_(std::move(looker)), most_(bytes) {}
   std::shared_ptr<const Seen> see(const Picture& picture, const at::Tensor& frame) const override {
-    const Key key{picture.hash, frame.defined() ? frame.size(1) : 0,
+    const Key key{picture.digest, frame.defined() ? frame.size(1) : 0,
                   frame.defined() ? frame.size(2) : 0};
     {
       const std::scoped_lock lock(mutex_);
@@ -171,7 +171,7 @@ class Remembering : public Looker {
   Map interest(const Seen& seen) const override { return looker_->interest(seen); }
 
  private:
-  using Key = std::tuple<uint64_t, int64_t, int64_t>;
+  using Key = std::tuple<std::array<uint8_t, 32>, int64_t, int64_t>;
   std::shared_ptr<const Looker> looker_;
   int64_t most_;
   mutable std::mutex mutex_;

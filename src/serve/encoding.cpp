@@ -1,12 +1,12 @@
 #include "serve/encoding.h"
 
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
 #include <openssl/rand.h>
 
 #include <array>
 
 #include "arrcoc/error.h"
+#include "base/sha256.h"
 
 namespace arrcoc::serving {
 
@@ -22,12 +22,8 @@ std::array<int8_t, 256> digit_values() {
 }
 
 std::string digest(const void* data, size_t size) {
-  std::string out(32, '\0');
-  unsigned int length = 0;
-  if (EVP_Digest(data, size, reinterpret_cast<unsigned char*>(out.data()), &length, EVP_sha256(),
-                 nullptr) != 1)
-    throw Error(ErrorCode::io, "SHA-256 is not available");
-  return out;
+  const auto raw = arrcoc::sha256(data, size);
+  return {raw.begin(), raw.end()};
 }
 
 }  // namespace

@@ -254,12 +254,12 @@ TEST(FeatureCache, KeepsTheNewestWithinItsBytes) {
     f.rows = at::zeros({10, 10});
     return f;
   };
-  for (uint64_t hash : {1, 2, 3, 1, 4, 2}) cache.get(hash, make);
+  for (int64_t tokens : {1, 2, 3, 1, 4, 2}) cache.get({{}, tokens}, make);
   EXPECT_EQ(made, 5);  // 1 was used again and stayed, 2 was pushed out by 4
   EXPECT_EQ(cache.hits(), 1U);
   EXPECT_EQ(cache.bytes(), 1200);
   FeatureCache tiny(10);
-  tiny.get(1, make);
+  tiny.get({{}, 1}, make);
   EXPECT_EQ(tiny.bytes(), 0);
 }
 

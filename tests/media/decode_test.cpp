@@ -355,9 +355,9 @@ TEST(Decode, ExtremeShapes) {
   EXPECT_EQ(decoded(encoded(tall, ".jpg")).size(), tall.size());
 }
 
-TEST(Decode, EqualPicturesHaveEqualHashesWhateverTheFile) {
+TEST(Decode, EqualPicturesHaveEqualDigestsWhateverTheFile) {
   const cv::Mat picture = noise(kWidth, kHeight, 11);
-  const uint64_t hash = media::decode(encoded(picture, ".png")).hash;
-  EXPECT_EQ(media::decode(encoded(picture, ".bmp")).hash, hash);
-  EXPECT_EQ(media::decode(tiff(picture)).hash, hash);
+  const auto digest = media::decode(encoded(picture, ".png")).digest;
+  EXPECT_EQ(media::decode(encoded(picture, ".bmp")).digest, digest);
+  EXPECT_EQ(media::decode(tiff(picture)).digest, digest);
 }

@@ -314,7 +314,7 @@ TEST(Limits, LoadingAFileGivesThePixelsOfDecodingIt) {
         (std::filesystem::temp_directory_path() / ("arrcoc-noise-" + std::to_string(::getpid())))
             .string();
     media::write_file(path, file);
-    EXPECT_EQ(media::load(path).hash, media::decode(file).hash) << format;
+    EXPECT_EQ(media::load(path).digest, media::decode(file).digest) << format;
     std::filesystem::remove(path);
   }
 }

@@ -1,8 +1,10 @@
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include "arrcoc/error.h"
 #include "arrcoc/picture.h"
+#include "base/sha256.h"
 
 using namespace arrcoc;
 
@@ -20,13 +22,32 @@ TEST(Picture, RefusesWhatIsNoPicture) {
   EXPECT_THROW(make_picture(at::zeros({3, 0, 4}, at::kByte)), Error);
 }
 
-TEST(Picture, HashTellsContentAndShapeApart) {
+TEST(Picture, DigestTellsContentAndShapeApart) {
   at::Tensor a = noise(8, 16);
   at::Tensor b = a.clone();
-  EXPECT_EQ(make_picture(a).hash, make_picture(b).hash);
+  EXPECT_EQ(make_picture(a).digest, make_picture(b).digest);
   b[2][7][15] = b[2][7][15].item<int>() ^ 1;
-  EXPECT_NE(make_picture(a).hash, make_picture(b).hash);
-  EXPECT_NE(make_picture(a).hash, make_picture(a.reshape({3, 16, 8})).hash);
+  EXPECT_NE(make_picture(a).digest, make_picture(b).digest);
+  EXPECT_NE(make_picture(a).digest, make_picture(a.reshape({3, 16, 8})).digest);
+}
+
+TEST(Picture, DigestCoversEveryMegabyteAndIsTheSameOnAnyNumberOfThreads) {
+  const at::Tensor large = noise(700, 1300);  // 2.6 MB
+  const auto whole = make_picture(large).digest;
+  for (int64_t at : {0, 349525, 349526, 909999}) {
+    at::Tensor other = large.clone();
+    other.view(-1)[3 * at] = other.view(-1)[3 * at].item<int>() ^ 1;
+    EXPECT_NE(make_picture(other).digest, whole) << at;
+  }
+  const int threads = at::get_num_threads();
+  at::set_num_threads(1);
+  EXPECT_EQ(make_picture(large).digest, whole);
+  at::set_num_threads(threads);
+  // Height and width as 64-bit numbers, 16 zero bytes, the SHA-256 of three zero bytes.
+  std::array<std::array<uint8_t, 32>, 2> parts{};
+  parts[0][0] = parts[0][8] = 1;
+  parts[1] = sha256("\0\0\0", 3);
+  EXPECT_EQ(make_picture(at::zeros({3, 1, 1}, at::kByte)).digest, sha256(parts.data(), 64));
 }
 
 TEST(Picture, FrameIsTheAreaMean) {

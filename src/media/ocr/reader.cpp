@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <array>
 #include <list>
 #include <mutex>
 #include <utility>
@@ -39,8 +40,7 @@ class Remembering : public WordSource {
     {
       const std::scoped_lock lock(mutex_);
       const auto known = std::find_if(seen_.begin(), seen_.end(), [&](const Seen& seen) {
-        return seen.hash == picture.hash && seen.width == picture.width() &&
-               seen.height == picture.height();
+        return seen.digest == picture.digest;
       });
       if (known != seen_.end()) {
         seen_.splice(seen_.begin(), seen_, known);
@@ -49,16 +49,14 @@ class Remembering : public WordSource {
     }
     std::vector<Word> words = source_->read(picture);
     const std::scoped_lock lock(mutex_);
-    seen_.push_front({picture.hash, picture.width(), picture.height(), words});
+    seen_.push_front({picture.digest, words});
     if (seen_.size() > most_) seen_.pop_back();
     return words;
   }
 
  private:
   struct Seen {
-    uint64_t hash;
-    int width;
-    int height;
+    std::array<uint8_t, 32> digest;
     std::vector<Word> words;
   };
 

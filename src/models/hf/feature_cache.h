@@ -1,7 +1,8 @@
-// The features of the pictures seen last, by content hash.
+// The features of the pictures seen last, by content.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <list>
 #include <mutex>
 
@@ -12,12 +13,13 @@ namespace arrcoc::hf {
 // Thread-safe.
 class FeatureCache {
  public:
+  using Key = std::pair<std::array<uint8_t, 32>, int64_t>;  // Picture::digest, most tokens
   explicit FeatureCache(int64_t max_bytes) : max_bytes_(max_bytes) {}
   // Calls `make` when the picture is not there; two threads may both make the same.
-  Features get(uint64_t hash, const std::function<Features()>& make) {
+  Features get(const Key& key, const std::function<Features()>& make) {
     {
       const std::scoped_lock lock(mutex_);
-      const auto known = find(hash);
+      const auto known = find(key);
       if (known != entries_.end()) {
         ++hits_;
         entries_.splice(entries_.begin(), entries_, known);
@@ -26,16 +28,16 @@ class FeatureCache {
     }
     Features fresh = make();  // without the lock: encoding takes long
     const std::scoped_lock lock(mutex_);
-    if (find(hash) != entries_.end() || fresh.bytes() > max_bytes_) return fresh;
-    entries_.emplace_front(hash, fresh);
+    if (find(key) != entries_.end() || fresh.bytes() > max_bytes_) return fresh;
+    entries_.emplace_front(key, fresh);
     bytes_ += fresh.bytes();
     for (; bytes_ > max_bytes_; entries_.pop_back()) bytes_ -= entries_.back().second.bytes();
     return fresh;
   }
   // The whole picture, or a view of at most that many tokens.
   Features whole(const HfModel& model, const Picture& picture, int64_t max_tokens = 0) {
-    const uint64_t key = picture.hash ^ (static_cast<uint64_t>(max_tokens) * 0x9e3779b97f4a7c15ULL);
-    return get(key, [&] { return model.encode_image(picture, max_tokens); });
+    return get({picture.digest, max_tokens},
+               [&] { return model.encode_image(picture, max_tokens); });
   }
   size_t hits() const {
     const std::scoped_lock lock(mutex_);
@@ -47,10 +49,10 @@ class FeatureCache {
   }
 
  private:
-  using Entry = std::pair<uint64_t, Features>;
-  std::list<Entry>::iterator find(uint64_t hash) {
+  using Entry = std::pair<Key, Features>;
+  std::list<Entry>::iterator find(const Key& key) {
     return std::find_if(entries_.begin(), entries_.end(),
-                        [&](const Entry& entry) { return entry.first == hash; });
+                        [&](const Entry& entry) { return entry.first == key; });
   }
 
   int64_t max_bytes_;

@@ -56,7 +56,7 @@ class AnswerText {
 
 // True when the same tokens of the same pictures are read.
 bool same_tokens(const PictureTokens& a, const PictureTokens& b) {
-  return a.picture->hash == b.picture->hash && a.allocation.geometry == b.allocation.geometry &&
+  return a.picture->digest == b.picture->digest && a.allocation.geometry == b.allocation.geometry &&
          a.allocation.budget.tokens == b.allocation.budget.tokens &&
          a.allocation.leaves == b.allocation.leaves && a.allocation.crops == b.allocation.crops;
 }
