@@ -89,7 +89,28 @@ struct Options {
   int upstream_retries = 2;  // after a failed connection or a 5xx, before anything was sent on
 };
 
-// Calls f(name, help, field&) for every field.
+// Calls f(name, help, field&) for every field: see visit_fields().
+template <class F>
+void visit_upstream_fields(Options& o, F&& f) {
+  f("upstream", "proxy to this OpenAI-compatible server", o.upstream);
+  f("upstream_key", "key for the upstream", o.upstream_key);
+  f("upstream_key_file", "file that holds the key for the upstream", o.upstream_key_file);
+  f("upstream_family",
+    "how the upstream counts picture tokens; auto: as it tells, or by model name",
+    o.upstream_family);
+  f("upstream_processor", "preprocessor_config.json of the model behind: exact counts",
+    o.upstream_processor);
+  f("upstream_image_min_tokens", "--image-min-tokens of the llama-server behind",
+    o.upstream_image_min_tokens);
+  f("upstream_image_max_tokens", "--image-max-tokens of the llama-server behind",
+    o.upstream_image_max_tokens);
+  f("upstream_budgets", "PATTERN=BUDGET by model name", o.upstream_budgets);
+  f("upstream_memory_mb", "megabytes of views that earlier turns sent", o.upstream_memory_mb);
+  f("upstream_old_pictures", "pictures of earlier turns that are sent, newest first; 0: all",
+    o.upstream_old_pictures);
+  f("upstream_seconds", "patience with a silent upstream", o.upstream_seconds);
+  f("upstream_retries", "tries after a failed one", o.upstream_retries);
+}
 template <class F>
 void visit_fields(Options& o, F&& f) {
   f("host", "address to listen on", o.host);
@@ -135,24 +156,7 @@ void visit_fields(Options& o, F&& f) {
   f("log_days", "days that examples are kept; 0: for ever", o.log_days);
   f("log_mb", "megabytes of examples, then the oldest unrated go; 0: no limit", o.log_mb);
   f("log_ratings", "ratings a minute from one address; 0: no limit", o.log_ratings);
-  f("upstream", "proxy to this OpenAI-compatible server", o.upstream);
-  f("upstream_key", "key for the upstream", o.upstream_key);
-  f("upstream_key_file", "file that holds the key for the upstream", o.upstream_key_file);
-  f("upstream_family",
-    "how the upstream counts picture tokens; auto: as it tells, or by model name",
-    o.upstream_family);
-  f("upstream_processor", "preprocessor_config.json of the model behind: exact counts",
-    o.upstream_processor);
-  f("upstream_image_min_tokens", "--image-min-tokens of the llama-server behind",
-    o.upstream_image_min_tokens);
-  f("upstream_image_max_tokens", "--image-max-tokens of the llama-server behind",
-    o.upstream_image_max_tokens);
-  f("upstream_budgets", "PATTERN=BUDGET by model name", o.upstream_budgets);
-  f("upstream_memory_mb", "megabytes of views that earlier turns sent", o.upstream_memory_mb);
-  f("upstream_old_pictures", "pictures of earlier turns that are sent, newest first; 0: all",
-    o.upstream_old_pictures);
-  f("upstream_seconds", "patience with a silent upstream", o.upstream_seconds);
-  f("upstream_retries", "tries after a failed one", o.upstream_retries);
+  visit_upstream_fields(o, f);
 }
 
 // Sets the fields that the JSON object names. Error{bad_json} for unknown keys and wrong types.

@@ -21,8 +21,8 @@ const std::vector<double> kSeconds = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
                                       1,     2.5,  5,     10,   30,  60};
 const std::vector<double> kTokens = {64, 128, 180, 256, 400, 800, 1600};
 
-const std::vector<Description>& descriptions() {
-  static const std::vector<Description> all = {
+std::vector<Description> of_requests() {
+  return {
       {"arrcoc_requests_total", Kind::counter, "Requests by endpoint and status.", {}},
       {"arrcoc_request_seconds", Kind::histogram, "Seconds of a chat completion by budget bucket.",
        kSeconds},
@@ -49,6 +49,11 @@ const std::vector<Description>& descriptions() {
        Kind::counter,
        "Decoding processes that ended before their time.",
        {}},
+  };
+}
+
+std::vector<Description> of_the_server() {
+  return {
       {"arrcoc_cache_hits_total", Kind::counter, "Pictures that had been seen before.", {}},
       {"arrcoc_cache_misses_total", Kind::counter, "Pictures that were new.", {}},
       {"arrcoc_cache_bytes", Kind::gauge, "Bytes of pictures kept.", {}},
@@ -84,6 +89,14 @@ const std::vector<Description>& descriptions() {
        "Picture tokens that the upstream reported, over the estimate.",
        {0.5, 0.9, 1.0, 1.1, 2}},
   };
+}
+
+const std::vector<Description>& descriptions() {
+  static const std::vector<Description> all = [] {
+    std::vector<Description> out = of_requests();
+    for (Description& more : of_the_server()) out.push_back(std::move(more));
+    return out;
+  }();
   return all;
 }
 

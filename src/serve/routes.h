@@ -6,6 +6,9 @@
 
 namespace arrcoc::serving {
 
+// Counts before sending; also a proxy's own.
+inline constexpr const char* kCountPath = "/v1/chat/completions/input_tokens";
+
 struct Route {
   const char* method;
   const char* path;

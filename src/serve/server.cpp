@@ -17,7 +17,6 @@ namespace arrcoc::serving {
 
 namespace {
 
-constexpr const char* kCountPath = "/v1/chat/completions/input_tokens";  // also a proxy's own
 constexpr int kOpened = 4;  // times its body: text, JSON, a request, the bytes of its pictures
 constexpr auto kLastWords = std::chrono::seconds(2);  // for clients that are broken off
 constexpr const char* kPolicy =
@@ -92,42 +91,6 @@ const Route& upstream_route() {
 }
 
 }  // namespace
-
-const std::vector<Route>& routes() {
-  static const std::vector<Route> all = [] {
-    std::vector<Route> out = {
-        {"GET", "/", false},
-        {"GET", "/page.css", false},
-        {"GET", "/page.js", false},
-        {"GET", "/openapi.json", false},
-        {"GET", "/health", false},
-        {"GET", "/metrics", true},
-        {"GET", "/v1/savings", true},
-        {"GET", "/v1/pictures/{id}", true},
-        {"GET", "/v1/models", true, true},
-        {"GET", "/v1/models/{id}", true, true},
-        {"GET", "/props", true, true},
-        {"GET", "/version", false, true},
-        {"GET", "/api/version", false, true},
-        {"GET", "/api/tags", true, true},
-        {"POST", "/api/show", true, true},
-        {"POST", "/tokenize", true, true},
-        {"POST", "/v1/relevance", true},
-        {"POST", "/v1/feedback", true},
-    };
-    for (const Endpoint& at : endpoints())
-      out.push_back({"POST", at.path, true, std::string(at.path) != kCountPath});
-    return out;
-  }();
-  return all;
-}
-
-bool Route::matches(const std::string& asked) const {
-  const std::string_view all = path;
-  if (!all.ends_with("{id}")) return asked == all;
-  const std::string_view start = all.substr(0, all.size() - 4);
-  return asked.size() > start.size() && asked.starts_with(start);
-}
 
 struct Server::State {
   Options options;
