@@ -281,13 +281,16 @@ std::vector<uint64_t> frames_of(const std::string& path, const media::LoadOption
 
 TEST(Decoders, FilmsHaveTheirOwnProcessAndTheSameFrames) {
   const arrcoc::test::Folder folder;
-  const std::string path = folder / "film.avi";
-  media::VideoWriter writer(path, 10);
-  for (int i = 0; i < 5; ++i)
-    writer.write(media::decode(encoded(noise(96, 64, 70 + i), ".png")).rgb);
-  writer.finish();
+  std::string path;
   media::LoadOptions options = apart();
-  EXPECT_EQ(frames_of(path, options), frames_of(path, {}));
+  for (const char* name : {"film.mp4", "film.avi"}) {
+    path = folder / name;
+    media::VideoWriter writer(path, 10);
+    for (int i = 0; i < 5; ++i)
+      writer.write(media::decode(encoded(noise(96, 64, 70 + i), ".png")).rgb);
+    writer.finish();
+    EXPECT_EQ(frames_of(path, options), frames_of(path, {})) << name;
+  }
   EXPECT_TRUE(children_named("arrcoc-decode-f").empty());
 
   {

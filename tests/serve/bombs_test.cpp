@@ -15,7 +15,7 @@ constexpr const char* kChat = "/v1/chat/completions";
 constexpr const char* kProgram = "arrcoc-decode";
 
 std::string file_url(const pictures::Blob& file) {
-  return "data:application/octet-stream;base64," + to_base64(file);
+  return "data:image/png;base64," + to_base64(file);
 }
 
 // A picture that the server has not seen: it has to be decoded, whatever was before.
