@@ -26,7 +26,7 @@ const kRooms = [
   ['serve', 'HTTP, queue, proxy, page', ['serve']],
   ['cli', 'the command line', []],
 ];
-const kHeaders = 19, kLines = 67300, kProductLines = 41900, kFileLines = 500, kFunctionLines = 60;
+const kHeaders = 19, kLines = 67700, kProductLines = 42300, kFileLines = 500, kFunctionLines = 60;
 
 const order = new Map(kRooms.map(([name], i) => [name, i]));
 const publicRoom = new Map(kRooms.flatMap(([name, , headers]) => headers.map((h) => [h, name])));
