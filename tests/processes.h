@@ -13,6 +13,13 @@
 
 namespace arrcoc::test {
 
+// Sanitizers need memory, addresses and system calls of their own.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
 inline std::string status_line(pid_t process, const std::string& key) {
   std::ifstream status("/proc/" + std::to_string(process) + "/status");
   for (std::string line; std::getline(status, line);)
