@@ -8,7 +8,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::vector<uint8_t> bytes(data, data + size);
   arrcoc::media::LoadOptions options;
-  options.max_megapixels = 0.05;
+  options.max_megapixels = 0.01;
   options.pdf_dpi = 36;
   try {
     const arrcoc::media::Probe header = arrcoc::media::probe(bytes, "fuzz");

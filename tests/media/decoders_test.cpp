@@ -77,7 +77,7 @@ TEST(Decoders, GiveThePixelsThatThisProcessWouldGive) {
     const Picture here = media::decode(file, name);
     const Picture there = media::decode(file, name, options);
     EXPECT_EQ(difference(pixels(here), pixels(there)), 0) << name;
-    EXPECT_EQ(here.hash, there.hash) << name;
+    EXPECT_EQ(here.digest, there.digest) << name;
     EXPECT_EQ(there.source, name);
   }
   EXPECT_EQ(options.apart->restarts(), 0);
@@ -92,7 +92,7 @@ TEST(Decoders, FontsOfTheSystemAreFound) {
        "/F << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >> >>",
        stream("", "BT /F 24 Tf 5 40 Td (Total) Tj ET")});
   const Picture here = media::decode(page, "page"), there = media::decode(page, "page", options);
-  EXPECT_EQ(here.hash, there.hash);
+  EXPECT_EQ(here.digest, there.digest);
   EXPECT_LT(cv::mean(pixels(here))[0], 254) << "no words at all";
 }
 
@@ -187,7 +187,7 @@ TEST(Decoders, KillsDuringLoadLoseNoPicture) {
   limits.processes = 2;
   const media::LoadOptions options = apart(limits);
   const Blob file = encoded(noise(600, 500, 2), ".png");
-  const uint64_t hash = media::decode(file).hash;
+  const auto digest = media::decode(file).digest;
   constexpr int kClients = 4, kPictures = 25;
   std::atomic<int> good{0}, done[kClients] = {};
   std::vector<std::thread> clients;
@@ -195,7 +195,7 @@ TEST(Decoders, KillsDuringLoadLoseNoPicture) {
     clients.emplace_back([&, c] {
       for (int i = 0; i < kPictures; ++i, ++done[c]) {
         try {
-          good += media::decode(file, "file", options).hash == hash;
+          good += media::decode(file, "file", options).digest == digest;
         } catch (const Error& error) {
           ADD_FAILURE() << error.what();
         }
@@ -270,10 +270,11 @@ TEST(Decoders, AProcessHasNothingButItsSocketAndCannotReachAnything) {
 
 namespace {
 
-std::vector<uint64_t> frames_of(const std::string& path, const media::LoadOptions& options) {
+std::vector<std::array<uint8_t, 32>> frames_of(const std::string& path,
+                                               const media::LoadOptions& options) {
   media::Video film = media::Video::open(path, options);
-  std::vector<uint64_t> out;
-  while (const auto frame = film.read()) out.push_back(frame->picture().hash);
+  std::vector<std::array<uint8_t, 32>> out;
+  while (const auto frame = film.read()) out.push_back(frame->picture().digest);
   EXPECT_EQ(film.ending(), "");
   return out;
 }
