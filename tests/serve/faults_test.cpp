@@ -4,6 +4,7 @@
 #include <set>
 #include <thread>
 
+#include "media/pictures.h"
 #include "other.h"
 #include "process.h"
 
@@ -103,24 +104,17 @@ TEST(Faults, KillUnderLoadLosesNothingThatWasAcknowledged) {
 TEST(Faults, AFullDiskCostsExamplesNotAnswers) {
   Folder folder;
   const std::string file = folder / "log.db";
-  // Decoded pictures are shared memory, which has the limits of files: the log has the rest.
-  constexpr int64_t kDisk = int64_t{16} << 20;
-  {
-    ExampleLog fresh(file);
-    Example large;
-    large.picture.resize(1 << 20);
-    for (int i = 0; i < 15; ++i) {
-      large.id = "large-" + std::to_string(i);
-      fresh.add(large);
-    }
-  }
+  { ExampleLog fresh(file); }
+  // Decoded pictures are shared memory, which has the limits of files too.
+  const json noisy =
+      question("What?", png_url(pictures::encoded(pictures::noise(320, 240, 1), ".png")));
   std::set<std::string> acknowledged, rated;
   bool refused = false;
   {
-    Process server({"--log", file, "--log-share", "1", "--max-megapixels", "2"}, kDisk);
+    Process server({"--log", file, "--log-share", "1", "--max-megapixels", "0.3"}, 2 << 20);
     std::string last;
     for (int i = 0; i < 40 && !refused; ++i) {
-      const auto reply = server.post("/v1/chat/completions", question());
+      const auto reply = server.post("/v1/chat/completions", noisy);
       ASSERT_TRUE(reply);
       ASSERT_EQ(reply->status, 200) << reply->body;
       const json said = json::parse(reply->body);
