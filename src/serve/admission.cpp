@@ -27,12 +27,19 @@ void Admission::Share::arrived(size_t bytes) {
   of_.bytes_ += more;
 }
 
-void Admission::Share::open(int times, Clock::time_point until) {
+void Admission::Share::open(int times, Clock::time_point until,
+                            const std::function<void()>& patience) {
   std::unique_lock lock(of_.mutex_);
   const int64_t more = (times - 1) * body_;
-  const bool room = of_.changed_.wait_until(
-      lock, until, [&] { return of_.working_ == 0 || of_.bytes_ + more <= of_.most_; });
-  if (!room) throw no_room();
+  const auto room = [&] { return of_.working_ == 0 || of_.bytes_ + more <= of_.most_; };
+  while (!of_.changed_.wait_until(lock, std::min(until, Clock::now() + kSlice), room)) {
+    if (Clock::now() >= until) throw no_room();
+    if (patience) {
+      lock.unlock();
+      patience();
+      lock.lock();
+    }
+  }
   more_ = more;
   of_.bytes_ += more;
   of_.working_ += !working_;

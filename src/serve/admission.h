@@ -2,6 +2,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string_view>
@@ -27,8 +28,9 @@ class Admission {
     // More of its body has come. ApiError{503} when there is no room.
     void arrived(size_t bytes);
     // It is about to be taken apart: waits until there is room for `times` its body. One request
-    // always may, however large. ApiError{503} when it takes until the deadline.
-    void open(int times, Clock::time_point until);
+    // always may, however large. ApiError{503} when it takes until the deadline. patience: called
+    // now and then, throws when waiting has become pointless.
+    void open(int times, Clock::time_point until, const std::function<void()>& patience = {});
     void opened();  // only the body is left
 
    private:

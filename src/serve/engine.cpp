@@ -62,7 +62,7 @@ void limit_math_threads() {
 // The readings of several jobs as one list; text goes on to those who wait.
 class Engine::BatchSink : public Sink {
  public:
-  explicit BatchSink(const std::vector<JobRef>& batch) {
+  BatchSink(Engine& engine, const std::vector<JobRef>& batch) : engine_(engine) {
     for (const JobRef& job : batch) {
       job->restart();  // after an attempt that failed
       for (const Reading& reading : job->readings_) {
@@ -75,7 +75,7 @@ class Engine::BatchSink : public Sink {
   bool text(size_t i, std::string_view piece) override {
     Job& job = *owners_[i];
     if (streams(job)) job.add(piece);
-    return job.listeners_ > 0;
+    return !engine_.dropped(job);
   }
   void done(size_t i, Reply reply) override { replies_[i] = std::move(reply); }
   std::vector<Reply> replies_of(const Job& job) {
@@ -87,6 +87,7 @@ class Engine::BatchSink : public Sink {
   std::vector<Reading> readings;
 
  private:
+  Engine& engine_;
   std::vector<Job*> owners_;
   std::vector<Reply> replies_;
 };
@@ -122,25 +123,26 @@ SeenRef Engine::see(const std::vector<uint8_t>& bytes, const AskOptions& given,
   const std::shared_ptr<void> waits(nullptr, [&](void*) { --*found.waiting; });
   metrics_.count(found.fresh ? "arrcoc_cache_misses_total" : "arrcoc_cache_hits_total");
   if (found.fresh) {
-    try {
-      require_room();
-    } catch (...) {
-      cache_.settle(key, *promise, nullptr, std::current_exception());
-      throw;
-    }
-    auto copy = std::make_shared<std::vector<uint8_t>>(bytes);
-    workers_.add([this, key, promise, copy, looker, options, waiting = found.waiting] {
+    const auto work = [this, key, promise, looker, options,
+                       waiting = found.waiting](const std::vector<uint8_t>& copy) {
       SeenRef seen;
       std::exception_ptr problem;
       bool dropped = false;
       try {
-        seen = decode_and_see(*copy, key, looker, options,
+        seen = decode_and_see(copy, key, looker, options,
                               [&] { return dropped = dropped || *waiting == 0; });
       } catch (...) {
         problem = dropped ? std::make_exception_ptr(Dropped{}) : std::current_exception();
       }
       cache_.settle(key, *promise, std::move(seen), problem);
-    });
+    };
+    try {
+      require_room();
+      workers_.add([work, bytes] { work(bytes); });
+    } catch (...) {
+      cache_.settle(key, *promise, nullptr, std::current_exception());
+      throw;
+    }
   }
   while (found.seen.wait_until(std::min(deadline, Clock::now() + kSlice)) !=
          std::future_status::ready) {
@@ -241,10 +243,10 @@ void Engine::read(std::vector<JobRef> batch) {
   std::erase_if(batch, [&](const JobRef& job) { return dropped(*job); });
   if (batch.empty()) return;
   metrics_.observe("arrcoc_batch_questions", static_cast<double>(batch.size()));
-  BatchSink sink(batch);
-  const CancelScope scope([&batch] {
+  BatchSink sink(*this, batch);
+  const CancelScope scope([this, &batch] {
     return std::all_of(batch.begin(), batch.end(),
-                       [](const JobRef& job) { return job->listeners_ == 0; });
+                       [this](const JobRef& job) { return dropped(*job); });
   });
   Stopwatch watch;
   try {

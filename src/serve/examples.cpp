@@ -52,16 +52,6 @@ bool RateLimit::allows(const std::string& client, Clock::time_point now) {
   return true;
 }
 
-std::string client_of(const std::string& address) {
-  in6_addr six{};
-  if (::inet_pton(AF_INET6, address.c_str(), &six) != 1) return address;
-  if (IN6_IS_ADDR_V4MAPPED(&six)) {
-    char four[INET_ADDRSTRLEN] = "";
-    return ::inet_ntop(AF_INET, &six.s6_addr[12], four, sizeof four);
-  }
-  return to_hex({reinterpret_cast<const char*>(six.s6_addr), 8});
-}
-
 Examples::Examples(const Options& options, Metrics& metrics, Server::Log log)
     : options_(options), metrics_(metrics), say_(std::move(log)), ratings_(options.log_ratings) {
   if (options.log.empty()) return;

@@ -32,9 +32,6 @@ class RateLimit {
   std::unordered_map<std::string, Bucket> buckets_;
 };
 
-// The address, or of IPv6 its network, which is one client's as a whole.
-std::string client_of(const std::string& address);
-
 class Examples {
  public:
   // Error{io} when there is a log and it cannot be opened.

@@ -24,14 +24,6 @@ constexpr size_t kLinger = size_t{64} << 20;
 constexpr double kLingerSeconds = 2;
 constexpr int kAcceptedAtOnce = 64;
 
-// What counts as one client: IPv6 hosts have whole networks of addresses.
-std::string client_of(const std::string& address) {
-  size_t end = 0;
-  for (int groups = 0; groups < 4 && end != std::string::npos; ++groups)
-    end = address.find(':', end == 0 ? 0 : end + 1);
-  return address.substr(0, end);
-}
-
 std::string reply_of(const ApiError& error) {
   const std::string body = error.body();
   return "HTTP/1.1 " + std::to_string(error.status()) +
@@ -164,20 +156,27 @@ void HttpServer::accept_some() {
     Waiting one;
     one.socket = socket;
     one.address = client_of(peer_address(socket));
-    one.deadline = Clock::now() + seconds(limits_.idle_seconds);
+    one.since = Clock::now();
+    one.deadline = one.since + seconds(limits_.idle_seconds);
     ++open_;
     make_room(one.address);
     watch(std::move(one));
   }
 }
 
-// Whoever has waited longest without ever asking goes first, then whoever is done for the moment.
+// Who is needed least goes first, the oldest of them: those that only linger, those that came and
+// said nothing for a second, those that are done for the moment, those that are speaking.
 void HttpServer::make_room(const std::string& address) {
-  const auto drop = [this](const auto& may_go) {
+  const auto quiet_since = Clock::now() - std::chrono::seconds(1);
+  const auto rank = [&](const Waiting& one) {
+    if (one.lingers) return 0;
+    if (!one.bytes.empty()) return 3;
+    return one.served > 0 ? 2 : one.since < quiet_since ? 1 : 3;
+  };
+  const auto drop = [&](const auto& may_go) {
     auto victim = waiting_.end();
     for (auto one = waiting_.begin(); one != waiting_.end(); ++one)
-      if (may_go(*one) && (victim == waiting_.end() || (victim->served > 0 && one->served == 0)))
-        victim = one;
+      if (may_go(*one) && (victim == waiting_.end() || rank(*one) < rank(*victim))) victim = one;
     if (victim != waiting_.end()) forget(victim, true);
   };
   const auto same = [&](const Waiting& one) { return one.address == address; };
@@ -223,7 +222,8 @@ void HttpServer::hear(Place place) {
   advance(place);
 }
 
-// A head may be whole, or may have become too long to be one.
+// A head may be whole, or may have become too long to be one. What can fail comes before what
+// counts.
 void HttpServer::advance(Place place) {
   bool spare = false;
   try {
@@ -232,13 +232,17 @@ void HttpServer::advance(Place place) {
     if (size == 0) return;
     const RequestHead head =
         judge_head(std::string_view(place->bytes).substr(0, size), limits_.head);
+    std::string bytes = head.text + place->bytes.substr(size);
+    const auto one = std::make_shared<Waiting>();
     if (!admit(*place, head, spare)) throw too_many();
-    Waiting one = std::move(*place);
-    place->socket = one.socket;
+    *one = std::move(*place);
+    place->socket = one->socket;
     forget(place, false);
-    one.bytes.erase(0, size);
-    one.searched = 0;
-    start(std::move(one), head, spare);
+    one->bytes = std::move(bytes);
+    one->searched = 0;
+    one->head = head.text.size();
+    one->chunked = head.chunked;
+    start(one, spare);
   } catch (const ApiError& problem) {
     say(*place, reply_of(problem));
     forget(place, true);
@@ -258,8 +262,9 @@ bool HttpServer::admit(const Waiting& one, const RequestHead& head, bool& spare)
                     (known != by_address_.end() && known->second >= limits_.per_address);
   spare = full;
   if (full && (head.path != "/health" || !head.bodiless || spare_running_ >= kSpare)) return false;
-  ++(full ? spare_running_ : by_address_[one.address]);
+  int& count = full ? spare_running_ : by_address_[one.address];
   running_[one.socket] = 1;
+  ++count;
   return true;
 }
 
@@ -290,9 +295,7 @@ void HttpServer::expire() {
 
 // ---- Requests: a thread each
 
-void HttpServer::start(Waiting given, const RequestHead& head, bool spare) {
-  const auto one = std::make_shared<Waiting>(std::move(given));
-  one->bytes.insert(0, head.text);
+void HttpServer::start(const std::shared_ptr<Waiting>& one, bool spare) {
   try {
     threads_->run([this, one, spare] {
       try {
@@ -311,7 +314,8 @@ void HttpServer::start(Waiting given, const RequestHead& head, bool spare) {
 }
 
 void HttpServer::serve(Waiting& one) {
-  HttpStream stream(one.socket, std::move(one.bytes), one.deadline, limits_.write_seconds);
+  HttpStream stream(one.socket, std::move(one.bytes), one.head, one.chunked, one.deadline,
+                    limits_.write_seconds);
   t_connection.start = Clock::now();
   t_connection.gone = [&stream] { return stream.gone(); };
   const bool last = ++one.served == kMostServed || draining_;

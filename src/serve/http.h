@@ -67,7 +67,9 @@ class HttpServer : public httplib::Server {
     int served = 0;
     bool lingers = false;
     size_t wasted = 0;  // bytes thrown away while it lingers
-    Clock::time_point deadline;
+    Clock::time_point since, deadline;
+    size_t head = 0;  // bytes of the head of the request that runs
+    bool chunked = false;
   };
   using Place = std::list<Waiting>::iterator;
 
@@ -83,7 +85,7 @@ class HttpServer : public httplib::Server {
   void forget(Place place, bool close);
   void say(const Waiting& one, const std::string& reply) const;
   bool admit(const Waiting& one, const RequestHead& head, bool& spare);
-  void start(Waiting given, const RequestHead& head, bool spare);
+  void start(const std::shared_ptr<Waiting>& one, bool spare);
   void serve(Waiting& one);
   static void close_soon(Waiting& one);
   void ended(Waiting& one, bool spare);

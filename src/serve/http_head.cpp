@@ -136,6 +136,10 @@ RequestHead judge_head(std::string_view head, const HeadLimits& limits) {
   }
   framing.done(old);
   out.bodiless = framing.lengths + framing.codings == 0;
+  out.chunked = framing.codings > 0;
+  const bool bodied =
+      line.starts_with("POST ") || line.starts_with("PUT ") || line.starts_with("PATCH ");
+  if (out.bodiless && bodied) out.text += "Content-Length: 0\r\n";
   out.text += "\r\n";
   return out;
 }

@@ -14,9 +14,10 @@ struct HeadLimits {
 
 struct RequestHead {
   std::string path;  // without its query, as it was sent
-  bool bodiless = true;
+  bool bodiless = true, chunked = false;
   // What httplib gets to read. It takes fields apart that it should leave alone: values keep their
-  // percent signs, and Range, which is answered by nobody here, is called X-Arrcoc-Range.
+  // percent signs, and Range, which is answered by nobody here, is called X-Arrcoc-Range. It reads
+  // to the end of the connection where no length is given: then there is one of 0.
   std::string text;
 };
 

@@ -5,8 +5,11 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <cctype>
 #include <cerrno>
 #include <cstring>
+
+#include "serve/encoding.h"
 
 namespace arrcoc::serving {
 
@@ -48,6 +51,54 @@ void address(socket_t socket, NameOf name_of, std::string& ip, int& port) {
 
 }  // namespace
 
+bool ChunkFrame::step(char c) {
+  const bool digit = std::isxdigit(static_cast<unsigned char>(c)) != 0;
+  const auto go = [&](bool well, At next) {
+    at_ = next;
+    return well;
+  };
+  switch (at_) {
+    case At::size:
+      if (digit) {
+        left_ = 16 * left_ + static_cast<uint64_t>(c <= '9' ? c - '0' : (c | 32) - 'a' + 10);
+        return ++length_ <= 8;
+      }
+      return go(length_ > 0 && (c == ';' || c == '\r'), c == ';' ? At::extension : At::size_end);
+    case At::extension:
+      if (c == '\r') at_ = At::size_end;
+      return c != '\n' && ++length_ <= 256;
+    case At::size_end:
+      return go(c == '\n', left_ > 0 ? At::data : At::end_cr);
+    case At::data:
+      return go(true, --left_ > 0 ? At::data : At::data_cr);
+    case At::data_cr:
+      return go(c == '\r', At::data_lf);
+    case At::data_lf:
+      length_ = 0;
+      return go(c == '\n', At::size);
+    case At::end_cr:
+      return go(c == '\r', At::end_lf);
+    case At::end_lf:
+      return go(c == '\n', At::over);
+    case At::over:
+      return false;
+  }
+  return false;
+}
+
+bool ChunkFrame::follows(const char* bytes, size_t size) {
+  for (size_t i = 0; i < size; ++i) {
+    if (at_ == At::data && left_ > 1) {  // all but the last at once
+      const auto skipped = std::min<uint64_t>(left_ - 1, size - i);
+      left_ -= skipped;
+      i += skipped;
+      if (i == size) return true;
+    }
+    if (!step(bytes[i])) return false;
+  }
+  return true;
+}
+
 bool HttpStream::gone() const {
   char byte;
   const ssize_t n = ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -70,6 +121,9 @@ ssize_t HttpStream::read(char* to, size_t size) {
   const size_t n = std::min(size, buffer_.size() - at_);
   std::memcpy(to, buffer_.data() + at_, n);
   at_ += n;
+  const size_t head = std::min(n, head_);
+  head_ -= head;
+  if (chunked_ && !frame_.follows(to + head, n - head)) return -1;
   return static_cast<ssize_t>(n);
 }
 
@@ -93,6 +147,16 @@ void HttpStream::get_remote_ip_and_port(std::string& ip, int& port) const {
 }
 void HttpStream::get_local_ip_and_port(std::string& ip, int& port) const {
   address(socket_, ::getsockname, ip, port);
+}
+
+std::string client_of(const std::string& address) {
+  in6_addr six{};
+  if (::inet_pton(AF_INET6, address.c_str(), &six) != 1) return address;
+  if (IN6_IS_ADDR_V4MAPPED(&six)) {
+    char four[INET_ADDRSTRLEN] = "";
+    return ::inet_ntop(AF_INET, &six.s6_addr[12], four, sizeof four);
+  }
+  return to_hex({reinterpret_cast<const char*>(six.s6_addr), 8});
 }
 
 std::string peer_address(socket_t socket) {

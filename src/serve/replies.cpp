@@ -44,6 +44,13 @@ std::string without_beginnings(std::string text, const std::vector<std::string>&
   return text;
 }
 
+std::string last_bytes(const std::string& text, size_t most) {
+  if (text.size() <= most) return text;
+  size_t at = text.size() - most;
+  while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) ++at;
+  return text.substr(at);
+}
+
 std::string first_characters(const std::string& text, int limit, bool& cut) {
   cut = false;
   if (limit <= 0) return text;

@@ -30,6 +30,8 @@ std::string before_stop(const std::string& text, const std::vector<std::string>&
                         std::string& found);
 // The text without an end that may be the beginning of a stop sequence.
 std::string without_beginnings(std::string text, const std::vector<std::string>& stop);
+// The last whole characters of a text, at most so many bytes.
+std::string last_bytes(const std::string& text, size_t most);
 // At most `limit` characters (0: all); `cut` says whether something went.
 std::string first_characters(const std::string& text, int limit, bool& cut);
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <future>
+#include <set>
 #include <thread>
 
 #include "serve/admission.h"
@@ -149,6 +150,10 @@ httplib::Server::HandlerResponse Server::State::guard(const httplib::Request& re
     const std::string host = without_port(request.get_header_value("Host"));
     if (options.api_key.empty() && is_loopback(options.host) && !host.empty() && !is_loopback(host))
       throw ApiError(403, "forbidden", "this server answers on the loopback address only");
+    static const std::set<std::string> known = {"GET", "HEAD",  "OPTIONS", "POST",
+                                                "PUT", "PATCH", "DELETE"};
+    if (!known.count(request.method))  // httplib reads bodies of others into memory
+      throw ApiError(405, "method_not_allowed", "this method is not served");
     const Route* found = nullptr;
     std::string methods;
     const std::string method = request.method == "HEAD" ? "GET" : request.method;
@@ -193,6 +198,9 @@ std::string Server::State::read_body(const httplib::Request& request,
     throw ApiError(403, "forbidden", "pages of other sites may send application/json only");
   if (plain && !any)
     throw ApiError(415, "unsupported_media_type", "send Content-Type: application/json");
+  // httplib would leave the chunks to the next request.
+  if (request.method == "DELETE" && request.has_header("Transfer-Encoding"))
+    throw ApiError(411, "length_required", "send a Content-Length");
   const auto most = static_cast<size_t>(options.max_body_mb * (1 << 20));
   const ApiError large(413, "body_too_large",
                        "the request is larger than " + json(options.max_body_mb).dump() + " MB");
@@ -233,7 +241,8 @@ void Server::State::enter(const std::function<void()>& handler) {
   ++running;
   connection().held = std::shared_ptr<void>(nullptr, [this, share](void*) { --running; });
   if (!share) return handler();
-  share->open(kOpened, Clock::now() + seconds(options.request_seconds));
+  share->open(kOpened, Clock::now() + seconds(options.request_seconds),
+              [this] { service->require_patience(); });
   handler();
   share->opened();
 }
@@ -421,6 +430,7 @@ void Server::start() {
   limits.read_seconds = s.options.read_seconds;
   limits.idle_seconds = s.options.idle_seconds;
   s.http = std::make_unique<HttpServer>(limits);
+  s.http->set_payload_max_length(static_cast<size_t>(s.options.max_body_mb * (1 << 20)));
   s.route();
   const std::string where = s.options.host + ":" + std::to_string(s.options.port);
   if (s.options.port == 0) {

@@ -16,6 +16,8 @@ namespace arrcoc::serving {
 
 namespace {
 
+constexpr size_t kMostModelName = 256;
+
 std::string or_else(const std::string& value, const std::string& usual) {
   return value.empty() ? usual : value;
 }
@@ -367,8 +369,9 @@ void Service::account(const Asked& asked, Answered& answered) {
   const Answer& answer = *answered.answer;
   Example e;
   e.id = asked.id;
-  e.model = asked.request.model;
-  e.question = asked.request.question().text;
+  // What a client wrote may be long, and is kept for those who rate.
+  e.model = asked.request.model.substr(0, kMostModelName);
+  e.question = last_bytes(asked.request.question().text, kMaxQuestionBytes);
   e.answer = answered.text;
   e.policy = answer.policy;
   e.confidence = answer.confidence;

@@ -34,6 +34,8 @@ class Service {
   void drain() { draining_ = true; }
   void abort() { aborting_ = true; }  // what still waits gets 503
   void stop();
+  // Throws when waiting has become pointless: the client is gone, the server goes down.
+  void require_patience() const;
 
   using Request = httplib::Request;
   using Response = httplib::Response;
@@ -85,8 +87,6 @@ class Service {
   void watch(Asked& asked, const Question& question) const;
   Ticket ask(Asked& asked, Question question) const;
 
-  // Throws when waiting has become pointless: the client is gone, the server goes down.
-  void require_patience() const;
   AnswerStream::Progress wait_for(const AnswerStream& stream, Clock::time_point deadline,
                                   size_t known, std::string& text) const;
   void wait_all(const AnswerStream& stream, Clock::time_point deadline) const;

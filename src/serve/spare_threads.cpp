@@ -23,7 +23,6 @@ void SpareThreads::run(std::function<void()> job) {
   std::list<std::thread> over;
   {
     const std::scoped_lock lock(mutex_);
-    over.swap(ended_);
     jobs_.push_back(std::move(job));
     if (spare_ >= jobs_.size()) {
       changed_.notify_one();
@@ -37,6 +36,7 @@ void SpareThreads::run(std::function<void()> job) {
         throw;
       }
     }
+    over.swap(ended_);  // last: threads that are not joined may not be lost
   }
   for (std::thread& thread : over) thread.join();
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "serve/api_error.h"
+#include "serve/http_stream.h"
 
 namespace arrcoc::serving {
 namespace {
@@ -73,6 +74,37 @@ TEST(HttpHead, WhatTwoReadersMightReadDifferentlyIsRefused) {
   EXPECT_EQ(with(std::string("X: a\0b\r\n", 8)), 400);
   EXPECT_EQ(with("X: a\tb \xc3\xa9\r\n"), 200);
   EXPECT_EQ(judged("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"), 400);
+}
+
+TEST(HttpHead, WhereNoLengthIsGivenThereIsNoBody) {
+  EXPECT_NE(judge_head("POST / HTTP/1.1\r\n\r\n", kLimits).text.find("Content-Length: 0\r\n"),
+            std::string::npos);
+  EXPECT_EQ(judge_head("GET / HTTP/1.1\r\n\r\n", kLimits).text, "GET / HTTP/1.1\r\n\r\n");
+  EXPECT_TRUE(judge_head("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", kLimits).chunked);
+}
+
+// However the bytes are cut.
+TEST(ChunkFrames, AreFollowedByteByByte) {
+  const auto framed = [](const std::string& body) {
+    bool out = true;
+    for (size_t piece : {size_t{1}, size_t{3}, body.size()}) {
+      ChunkFrame frame;
+      bool well = true;
+      for (size_t at = 0; at < body.size() && well; at += piece)
+        well = frame.follows(body.data() + at, std::min(piece, body.size() - at));
+      if (piece > 1) EXPECT_EQ(well, out) << body;
+      out = well;
+    }
+    return out;
+  };
+  EXPECT_TRUE(framed("5\r\nhello\r\n0\r\n\r\n"));
+  EXPECT_TRUE(framed("A;x=1\r\n0123456789\r\n00\r\n\r\n"));
+  EXPECT_TRUE(framed("5\r\nhel")) << "more may come";
+  for (const char* bad : {"\r\n", "5\nhello\r\n", "5\r\nhelloX\r\n0\r\n\r\n", "0x5\r\nhello",
+                          "+5\r\nhello", " 5\r\nhello", "-5\r\n", "5 \r\nhello", "123456789\r\n",
+                          "g\r\n", "0\r\nTrailer: x\r\n\r\n", "5;a\nb\r\n", "0\r\n\r\nGET"})
+    EXPECT_FALSE(framed(bad)) << bad;
+  EXPECT_FALSE(framed("5;" + std::string(1000, 'a')));
 }
 
 TEST(HttpHead, RequestLines) {

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -183,6 +184,13 @@ void Child::get(uint8_t* to, size_t count, uint64_t at, uint64_t kept) const {
     if (at + done > kept) ::fallocate(shared_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, n);
     done += static_cast<size_t>(n);
   }
+}
+
+void Child::trim(uint64_t kept) const {
+  struct stat file {};
+  if (::fstat(shared_, &file) == 0 && file.st_size > static_cast<off_t>(kept))
+    ::fallocate(shared_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(kept),
+                file.st_size - static_cast<off_t>(kept));
 }
 
 int Child::end() {

@@ -34,6 +34,7 @@ class Child {
   void put(const std::vector<uint8_t>& bytes, uint64_t size) const;
   // Bytes of the shared file; beyond `kept` bytes its memory is given back. Error{io}.
   void get(uint8_t* to, size_t count, uint64_t at, uint64_t kept) const;
+  void trim(uint64_t kept) const;  // gives the memory beyond that back
   // Kills it unless it is dead. The signal that it died of; 0: it ended by itself.
   int end();
 

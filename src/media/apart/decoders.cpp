@@ -158,6 +158,7 @@ End Decoder::decode(const std::vector<uint8_t>& bytes, const std::string& name,
     return End::reply;
   }
   if (whole && reply.head.error != Outcome::kDone) {
+    child->trim(kKept);  // planes that were begun
     child_ = std::move(child);
     const int code = std::clamp(reply.head.error, 0, static_cast<int>(ErrorCode::numeric));
     throw Error(static_cast<ErrorCode>(code),

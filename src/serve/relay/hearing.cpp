@@ -24,6 +24,7 @@ json Hearing::object(std::string_view body) {
     json data = parse_json(body, "the upstream's answer", kDeepest);
     if (!data.is_object()) throw Error(ErrorCode::bad_json, "no object");
     dialect_.hear(data, heard_);
+    if (heard_.text.size() > kMostHeard) heard_.text.resize(kMostHeard);
     return data;
   } catch (const std::runtime_error&) {
     throw ApiError(502, "upstream_failed", "the upstream's answer is no JSON object");

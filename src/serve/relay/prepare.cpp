@@ -25,14 +25,6 @@ bool number(const std::string& budget) {
          budget.find_first_not_of("0123456789") == std::string::npos;
 }
 
-// The end of a long prompt is the question.
-std::string last_bytes(const std::string& text, size_t most) {
-  if (text.size() <= most) return text;
-  size_t at = text.size() - most;
-  while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) ++at;
-  return text.substr(at);
-}
-
 std::string question_of(const Conversation& talk) {
   const std::string text = last_bytes(talk.question(), kMaxQuestionBytes);
   return text.find_first_not_of(" \t\r\n") == std::string::npos ? kUsualQuestion : text;
