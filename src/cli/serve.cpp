@@ -1,5 +1,6 @@
 // arrcoc serve: the HTTP server, or a proxy in front of another one.
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -81,6 +82,8 @@ void serve(const Serve& args) {
                                         serving::with_keys(options).api_key);
     return;
   }
+  // Bodies and pictures of strangers are given back to the system, not kept for the next ones.
+  ::mallopt(M_MMAP_THRESHOLD, 8 << 20);
   const EndSignal end;
   std::signal(SIGPIPE, SIG_IGN);
   std::mutex mutex;
