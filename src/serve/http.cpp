@@ -98,7 +98,7 @@ bool HttpServer::wait_idle(Clock::time_point until) const {
 
 void HttpServer::cut() {
   const std::scoped_lock lock(mutex_);
-  for (const auto& [socket, count] : running_) ::shutdown(socket, SHUT_RDWR);
+  for (const socket_t socket : running_) ::shutdown(socket, SHUT_RDWR);
 }
 
 int HttpServer::open() const { return open_; }
@@ -263,7 +263,7 @@ bool HttpServer::admit(const Waiting& one, const RequestHead& head, bool& spare)
   spare = full;
   if (full && (head.path != "/health" || !head.bodiless || spare_running_ >= kSpare)) return false;
   int& count = full ? spare_running_ : by_address_[one.address];
-  running_[one.socket] = 1;
+  running_.insert(one.socket);
   ++count;
   return true;
 }

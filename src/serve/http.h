@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -102,7 +103,7 @@ class HttpServer : public httplib::Server {
   mutable std::condition_variable changed_;
   std::vector<Waiting> back_;              // from requests that are over
   std::map<std::string, int> by_address_;  // requests that run
-  std::map<socket_t, int> running_;
+  std::set<socket_t> running_;
   int spare_running_ = 0;
   std::atomic<int> open_{0};
   std::atomic<bool> draining_{false}, ending_{false};

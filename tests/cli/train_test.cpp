@@ -1,6 +1,4 @@
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <sys/socket.h>
 
 #include <chrono>
 #include <filesystem>
@@ -10,6 +8,7 @@
 #include <thread>
 
 #include "cli/process.h"
+#include "ports.h"
 
 using namespace arrcoc::test;
 using nlohmann::json;
@@ -50,19 +49,6 @@ TEST(CliTrain, TrainsWritesWeightsAndDrawsItsCurves) {
   ASSERT_EQ(exported.code, 0) << exported.err;
   EXPECT_GT(json::parse(exported.out)["bytes"].get<int64_t>(), 0);
   EXPECT_EQ(json::parse(std::ifstream(fs::path(small) / "config.json"))["weights"], "int8");
-}
-
-// Nobody listens there, a moment ago at least.
-int free_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof at;
-  EXPECT_EQ(::bind(socket, reinterpret_cast<sockaddr*>(&at), size), 0);
-  EXPECT_EQ(::getsockname(socket, reinterpret_cast<sockaddr*>(&at), &size), 0);
-  ::close(socket);
-  return ntohs(at.sin_port);
 }
 
 TEST(CliTrain, TwoProcessesEndWhereOneDoes) {

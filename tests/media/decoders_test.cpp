@@ -159,12 +159,13 @@ TEST(Decoders, BombsCostTheirOwnProcessAlone) {
 }
 
 TEST(Decoders, MemoryIsLimitedByPicture) {
-  if (kSanitized) GTEST_SKIP() << "address space is not limited under sanitizers";
   media::DecoderLimits limits;
   limits.megabytes = 64;
   const media::LoadOptions options = apart(limits);
   const Blob large = encoded(cv::Mat(6000, 6000, CV_8UC1, cv::Scalar(7)), ".png");
-  EXPECT_EQ(outcome(large, options), ErrorCode::too_large) << "108 MB of planes in 64";
+  // Sanitizers need terabytes of addresses: there the limit is off, and nothing is refused.
+  const auto refused = kSanitized ? std::nullopt : std::optional(ErrorCode::too_large);
+  EXPECT_EQ(outcome(large, options), refused) << "108 MB of planes in 64";
   EXPECT_EQ(outcome(small(), options), std::nullopt);
   EXPECT_EQ(outcome(large, apart()), std::nullopt);
 }
@@ -245,7 +246,6 @@ TEST(Decoders, ProcessesAreReplacedAfterSomePicturesAndEndWithThePool) {
 }
 
 TEST(Decoders, AProcessHasNothingButItsSocketAndCannotReachAnything) {
-  if (kSanitized) GTEST_SKIP() << "not confined under sanitizers";
   const std::ifstream inherited(std::string(ARRCOC_SOURCE_DIR) + "/README.md");
   ::setenv("ARRCOC_SECRET", "key", 1);
   const media::LoadOptions options = apart();
@@ -262,10 +262,11 @@ TEST(Decoders, AProcessHasNothingButItsSocketAndCannotReachAnything) {
   EXPECT_EQ(all.find("ARRCOC_SECRET"), std::string::npos);
   std::ifstream status(proc + "/status");
   const std::string words{std::istreambuf_iterator<char>(status), {}};
-  EXPECT_NE(words.find("NoNewPrivs:\t1"), std::string::npos);
-  if (options.apart->unconfined().empty()) {
-    EXPECT_NE(words.find("Seccomp:\t2"), std::string::npos);
-  }
+  // What is not confined is said so: sanitizers need system calls of their own.
+  const bool confined = options.apart->unconfined().empty();
+  if (kSanitized) EXPECT_FALSE(confined);
+  EXPECT_EQ(words.find("NoNewPrivs:\t1") != std::string::npos, !kSanitized);
+  if (confined) EXPECT_NE(words.find("Seccomp:\t2"), std::string::npos);
 }
 
 namespace {

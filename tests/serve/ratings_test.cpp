@@ -9,10 +9,15 @@
 namespace arrcoc::serving::test {
 namespace {
 
+Options logging_into(const Folder& folder) {
+  Options out = usual_options();
+  out.log = folder / "log.db";
+  return out;
+}
+
 TEST(ServerFeedback, JoinsTheExample) {
   Folder folder;
-  Options options = usual_options();
-  options.log = folder / "log.db";
+  Options options = logging_into(folder);
   options.log_share = 0;
   Running server(options);
   const json first = server.ask(question()), second = server.ask(question("What is the date?"));
@@ -41,8 +46,7 @@ TEST(ServerFeedback, JoinsTheExample) {
 
 TEST(ServerFeedback, OneClientRatesSoOftenAMinuteAndNoMore) {
   Folder folder;
-  Options options = usual_options();
-  options.log = folder / "log.db";
+  Options options = logging_into(folder);
   options.log_ratings = 5;
   Running server(options);
   const std::string id = server.ask(question())["arrcoc"]["id"];
@@ -81,8 +85,7 @@ TEST(RateLimits, ANetworkOfIpv6IsOneClient) {
 
 TEST(ServerFeedback, OldExamplesGoAlsoWhenNobodyAsks) {
   Folder folder;
-  Options options = usual_options();
-  options.log = folder / "log.db";
+  Options options = logging_into(folder);
   options.log_share = 1;
   options.log_days = 5.0 / 86400;
   Running server(options);
@@ -121,8 +124,7 @@ TEST(ServerFeedback, KilledAtItsSizeItKeepsWhatPeopleRated) {
 
 TEST(ServerFeedback, EveryRequestIsLoggedAtShareOne) {
   Folder folder;
-  Options options = usual_options();
-  options.log = folder / "log.db";
+  Options options = logging_into(folder);
   options.log_share = 1;
   Running server(options);
   EXPECT_TRUE(server.ask(question())["arrcoc"]["logged"]);
@@ -132,8 +134,7 @@ TEST(ServerFeedback, EveryRequestIsLoggedAtShareOne) {
 
 TEST(ServerFeedback, ALockedLogCostsTheExampleNotTheAnswer) {
   Folder folder;
-  Options options = usual_options();
-  options.log = folder / "log.db";
+  Options options = logging_into(folder);
   options.log_share = 1;
   Running server(options);
   Other other(options.log);

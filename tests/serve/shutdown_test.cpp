@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "ports.h"
 #include "process.h"
 #include "raw.h"
 #include "recording.h"
@@ -51,19 +52,6 @@ TEST(Shutdown, AStreamThatDoesNotEndIsEndedWithAnError) {
   EXPECT_EQ(proxy.wait(), 0);
 }
 
-// That nobody has: it was given out a moment ago.
-int unused_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof at;
-  EXPECT_EQ(::bind(socket, reinterpret_cast<sockaddr*>(&at), size), 0);
-  ::getsockname(socket, reinterpret_cast<sockaddr*>(&at), &size);
-  ::close(socket);
-  return ntohs(at.sin_port);
-}
-
 // Files that never come: loading would take for ever.
 TEST(Shutdown, LoadingIsLeft) {
   Folder folder;
@@ -75,7 +63,7 @@ TEST(Shutdown, LoadingIsLeft) {
       ASSERT_EQ(::mkfifo(copy.c_str(), 0600), 0);
     }
   }
-  const int port = unused_port();
+  const int port = arrcoc::test::free_port();
   Process server({"--tiny", folder / "", "--port", std::to_string(port)}, 0, 0, false);
   httplib::Client client("127.0.0.1", port);
   httplib::Result health = client.Get("/health");
