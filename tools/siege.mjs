@@ -105,7 +105,7 @@ const attacks = {
   values: (url) => post(url, '{"messages":[' + '0,'.repeat(1 << 20) + '0]}'),
   gzip: (url) => post(url, zlib.gzipSync(Buffer.alloc(64 << 20, 32)), undefined, {'Content-Encoding': 'gzip'}),
   large: (url) => raw(url, [head + 'Content-Length: 30000000\r\n\r\n', Buffer.alloc(20 << 20, 32)]),
-  slowReader: (url) => raw(url, ['GET /page.js HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(200)], {read: false}),
+  slowReader: (url) => raw(url, ['GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(200)], {read: false}),
   noise: (url) => raw(url, [Buffer.from(Array.from({length: 3000}, (_, i) => (i * 7919) & 255))]),
   hangUp: (url) => raw(url, [head + 'Content-Length: 100000\r\n\r\n{'], {patience: 50}),
 };

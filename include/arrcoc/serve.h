@@ -58,16 +58,16 @@ struct Options {
   int inflight_mb = 160;  // of all requests that are being read and taken apart; more are 503
   int max_budget = 0;     // image tokens that a request may ask for; 0: any number
   double max_megapixels = 50;
-  int decoders = 0;                 // processes that decode pictures; 0: as many as workers
-  double decode_seconds = 20;       // of a processor for one picture; more is 413
-  int decode_mb = 0;                // memory for one picture; 0: as max_megapixels needs
-  int max_pictures = 8;             // a request
-  double request_seconds = 60;      // from the first byte of the answer's work to its end; 504
-  double read_seconds = 20;         // for a whole request to arrive, however its bytes drip
-  double idle_seconds = 15;         // of a connection between two requests
-  double shutdown_seconds = 30;     // for what runs when the server is stopped
-  std::string file_root;            // file:// pictures below this folder; "": none
-  std::vector<std::string> prices;  // PATTERN=DOLLARS for a million input tokens, by model name
+  int decoders = 0;                    // processes that decode pictures; 0: as many as workers
+  double decode_seconds = 20;          // of a processor for one picture; more is 413
+  int decode_mb = 0;                   // memory for one picture; 0: as max_megapixels needs
+  int max_pictures = 8;                // a request
+  double request_seconds = 60;         // from the first byte of the answer's work to its end; 504
+  double read_seconds = 20;            // for a whole request to arrive, however its bytes drip
+  double idle_seconds = 15;            // of a connection between two requests
+  double shutdown_seconds = 30;        // for what runs when the server is stopped
+  std::vector<std::string> file_root;  // pictures by path (file://, MCP) below these folders
+  std::vector<std::string> prices;     // PATTERN=DOLLARS for a million input tokens, by model name
   // example log
   std::string log;           // SQLite file; "": none
   double log_share = 0.001;  // of requests; those that get feedback are logged besides
@@ -149,7 +149,8 @@ void visit_fields(Options& o, F&& f) {
   f("read_seconds", "time for a request to arrive", o.read_seconds);
   f("idle_seconds", "time between two requests of a connection", o.idle_seconds);
   f("shutdown_seconds", "time for what runs when the server is stopped", o.shutdown_seconds);
-  f("file_root", "allow file:// pictures below this folder", o.file_root);
+  f("file_root", "allow pictures by path (file://, MCP) below this folder; may be repeated",
+    o.file_root);
   f("prices", "PATTERN=DOLLARS for a million input tokens, by model name", o.prices);
   f("log", "example log, an SQLite file", o.log);
   f("log_share", "share of requests that are logged", o.log_share);
@@ -245,6 +246,11 @@ class Server {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// The Model Context Protocol over standard streams (docs/mcp.md; Server speaks it at /mcp): loads
+// the model, then answers the lines of `in` on `out`, both descriptors, until `in` ends. Error as
+// Server::start and wait_ready.
+void serve_mcp(const Options& options, int in, int out, const Server::Log& log = {});
 
 // ---- The example log
 

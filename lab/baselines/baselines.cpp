@@ -1,9 +1,14 @@
 #include "lab/baselines/baselines.h"
 
 #include <algorithm>
+#include <filesystem>
 
+#include "arrcoc/error.h"
 #include "lab/baselines/allocators.h"
 #include "lab/baselines/reducers.h"
+#include "lab/measure/prompted.h"
+#include "models/hf/config.h"
+#include "models/hf/vlm.h"
 #include "models/tiny/looker.h"
 
 namespace arrcoc::baselines {
@@ -94,14 +99,36 @@ Askers::Askers(std::shared_ptr<const Bundle> bundle) : bundle_(std::move(bundle)
   bundle_ = std::move(shared);
 }
 
+Askers::Askers(std::shared_ptr<const Bundle> bundle, const ModelSource& source)
+    : Askers(std::move(bundle)) {
+  source_ = source;
+  if (source_.options.mode == ReadMode::automatic) source_.options.mode = ReadMode::prune;
+  hf::require_language_model(hf::read_config(source.folder));
+  model_ = hf::HfModel::open(source.folder, source.options, load_tokenizer(source.folder));
+}
+
 const Asker& Askers::of(const AskOptions& options) const {
-  const std::string policy = bundle_ && has_own_model(options.policy) ? options.policy : "";
+  const bool own = model_ || (bundle_ && has_own_model(options.policy));
+  const std::string policy = own ? options.policy : "";
   const std::scoped_lock lock(mutex_);
   std::unique_ptr<Asker>& asker = askers_[policy];
-  if (!asker)
-    asker =
-        std::make_unique<Asker>(bundle_, policy.empty() ? nullptr : own_model(policy, *bundle_));
+  if (!asker) asker = asker_of(policy);
   return *asker;
+}
+
+std::unique_ptr<Asker> Askers::asker_of(const std::string& policy) const {
+  if (!model_)
+    return std::make_unique<Asker>(bundle_, policy.empty() ? nullptr : own_model(policy, *bundle_));
+  const Way way = way_of(policy, source_.options.mode);
+  ModelOptions options = source_.options;
+  options.mode = way.mode;
+  std::shared_ptr<const hf::Reduction> reduction;
+  if (!way.reduction.empty()) reduction = registry<hf::Reduction>().make(way.reduction);
+  const std::string name = std::filesystem::weakly_canonical(source_.folder).filename().string();
+  const auto reader = hf::make_reader(model_, name, options, reduction);
+  const auto looker = relevance_looker(source_.relevance, *reader,
+                                       bundle_ ? bundle_->looker : nullptr, source_.clip, options);
+  return std::make_unique<Asker>(bundle_, measuring::prompted(reader), looker);
 }
 
 }  // namespace arrcoc::baselines

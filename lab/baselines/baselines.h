@@ -9,6 +9,7 @@
 #include <string>
 
 #include "arrcoc/ask.h"
+#include "lab/baselines/reductions.h"
 
 namespace arrcoc::baselines {
 
@@ -19,17 +20,33 @@ void register_baselines();
 // True where the encoder pays for every native patch, so that a question takes seconds.
 bool encodes_all(const AskOptions& options);
 
+// A Hugging Face model that is asked instead of the bundled one.
+struct ModelSource {
+  std::string folder;
+  ModelOptions options;  // the mode is that of policies which say none; automatic: prune
+  RelevanceSource relevance = RelevanceSource::network;
+  std::string clip;  // folder of RelevanceSource::clip and combined
+};
+
 // Who is asked under which policy. Shared by threads.
 class Askers {
  public:
   // bundle: null where only looking without the network is wanted.
   explicit Askers(std::shared_ptr<const Bundle> bundle);
+  // Policies are ways (way_of); what is asked besides is told (prompted). The weights are read
+  // once. Error{not_found, bad_json, bad_weights, unsupported}.
+  Askers(std::shared_ptr<const Bundle> bundle, const ModelSource& source);
   const std::shared_ptr<const Bundle>& bundle() const { return bundle_; }
   // The bundle's own model, unless the policy has one. What the network made of pictures is shared.
-  // Error{not_found, bad_weights} of policy qformer without learned queries for these weights.
+  // Error{not_found, bad_weights} of policy qformer without learned queries for these weights,
+  // Error{unsupported} of a way that the model cannot go.
   const Asker& of(const AskOptions& options) const;
 
  private:
+  std::unique_ptr<Asker> asker_of(const std::string& policy) const;
+
+  ModelSource source_;
+  std::shared_ptr<const hf::HfModel> model_;  // null: the bundle's
   std::shared_ptr<const Bundle> bundle_;
   mutable std::mutex mutex_;
   mutable std::map<std::string, std::unique_ptr<Asker>> askers_;  // by policy; "": the bundle's own

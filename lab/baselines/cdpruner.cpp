@@ -11,9 +11,10 @@ namespace {
 
 constexpr double kLeast = 1e-10;  // of a squared Cholesky diagonal
 
-// Greedy maximum of det(L_S), L = diag(q) F F^T diag(q) for rows F of length one: every step takes
-// the row that adds most volume, by incremental Cholesky factors. O(k^2 n).
-at::Tensor greedy(const at::Tensor& features, const at::Tensor& quality, int64_t count) {
+}  // namespace
+
+// Every step takes the row that adds most volume, by incremental Cholesky factors. O(k^2 n).
+at::Tensor greedy_volume(const at::Tensor& features, const at::Tensor& quality, int64_t count) {
   const int64_t n = features.size(0);
   const at::Tensor rows = features * quality.unsqueeze(1);
   at::Tensor gain = rows.square().sum(1);
@@ -34,6 +35,8 @@ at::Tensor greedy(const at::Tensor& features, const at::Tensor& quality, int64_t
   return chosen;
 }
 
+namespace {
+
 class CdPruner : public Reducer {
  public:
   // After the last layer. Likeness is the cosine of the encoder's states. The paper's relevance is
@@ -46,7 +49,7 @@ class CdPruner : public Reducer {
     const at::Tensor low = asked.min(), span = (asked.max() - low).clamp_min(1e-12);
     const at::Tensor states = flow.states.narrow(0, 0, n);
     const at::Tensor features = states / states.norm(2, 1, true).clamp_min(1e-6);
-    keep(flow, greedy(features, (asked - low) / span, budget));
+    keep(flow, greedy_volume(features, (asked - low) / span, budget));
   }
 };
 

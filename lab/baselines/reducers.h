@@ -30,6 +30,9 @@ void merge(Flow& flow, const at::Tensor& from, const at::Tensor& to);
 at::Tensor attention_received(const LayerSight& sight, int64_t row, int64_t count);
 // Keys of the tokens, mean over heads, of length one: [N,d].
 at::Tensor token_keys(const LayerSight& sight);
+// Greedy maximum of det(L_S), L = diag(q) F F^T diag(q) for rows F [N,d] of length one: numbers of
+// `count` rows, in the order in which they add most volume.
+at::Tensor greedy_volume(const at::Tensor& features, const at::Tensor& quality, int64_t count);
 
 }  // namespace reducing
 }  // namespace arrcoc

@@ -76,7 +76,7 @@ std::vector<BenchSource> sources_of(const BenchArgs& args) {
   }
   int first = kGroupsApart;  // groups of folders are others than those of suites
   for (const std::string& name : args.data) {
-    QuestionFolder folder = open_folder(name, args.limit, first);
+    QuestionFolder folder = open_data(name, args.limit, first);
     out.push_back({name, std::move(folder.groups), folder.questions, 1});
     first += kGroupsApart;
   }
@@ -114,7 +114,7 @@ class Run {
       for (size_t i = 0; i < report_.cells.size(); ++i) {
         BenchCell& cell = report_.cells[i];
         int& done = asked_[{group->suite, i}];
-        if (cell.limit > 0 && done >= cell.limit) continue;
+        if ((cell.limit > 0 && done >= cell.limit) || !cell.refused.empty()) continue;
         done += static_cast<int>(group->cases.size());
         const size_t worth = cell.weight() * group->cases.size();
         const bool measured = ledger_.has(cell.row(), group->suite, group->number);
@@ -122,7 +122,12 @@ class Run {
           progress.skip(worth);
           continue;
         }
-        measure(*group, i, measured);
+        try {
+          measure(*group, i, measured);
+        } catch (const Error& problem) {
+          if (problem.code() != ErrorCode::unsupported || !args_.model->given()) throw;
+          cell.refused = problem.what();
+        }
         progress.step(worth);
       }
     }
@@ -139,6 +144,12 @@ class Run {
         askers().of(cell.options).see(group.picture, cell.options);
   }
 
+  static std::vector<Picture*> pictures_of(Group& group) {
+    std::vector<Picture*> out = {&group.picture};
+    for (Picture& frame : group.frames) out.push_back(&frame);
+    return out;
+  }
+
   // again: only for what is predicted; its records are there.
   void measure(const Group& group, size_t number, bool again) {
     BenchCell& cell = report_.cells[number];
@@ -148,14 +159,16 @@ class Run {
       remember(group);
     else  // A picture that nobody remembers: every cell pays for looking at it itself, and costs do
           // not depend on which cells came before.
-      fresh.picture = measuring::unknown(fresh.picture, number + 1);
+      for (Picture* one : pictures_of(fresh)) *one = measuring::unknown(*one, number + 1);
     measuring::reset_peak();
     const measuring::FlopCounter counter;
-    const std::vector<Record> records =
+    std::vector<Record> records =
         measuring::measure(asker, fresh, cell.options, predictions_.of(cell.row()));
     const double gflop = counter.flops() * 1e-9 / static_cast<double>(records.size());
     const double peak = measuring::peak_megabytes();
-    if (const int most = cell.most_tokens(); most > 0)
+    forget_places(cell.options, records);
+    // A model's views have a least size, which may be over the budget: the table shows it.
+    if (const int most = cell.most_tokens(); most > 0 && !args_.model->given())
       measuring::check_budget(cell.policy, most, records);
     if (!again) ledger_.add(cell, records, gflop, peak);
   }
@@ -198,12 +211,14 @@ void bench_report(BenchArgs args, const OptionFlags& flags) {
     args.native_limit = std::min(args.native_limit, 2);
   }
   BenchReport report;
-  const tiny::TinyModel& networks = *bundle()->networks;
-  report.cells = bench_cells(args, flags, *bundle());
+  report.cells = bench_cells(args, flags);
   std::vector<AskOptions> options;
   for (const BenchCell& cell : report.cells) options.push_back(cell.options);
   require_effect(flags, options);
-  report.parameters = static_cast<double>(networks.parameters());
+  const bool model = args.model->given();
+  report.parameters =
+      static_cast<double>(model ? args.model->parameters() : bundle()->networks->parameters());
+  if (model) report.ours = "prune";
   report.settings = {{"suites", args.suites},
                      {"data", args.data},
                      {"policies", args.policies},
@@ -214,8 +229,11 @@ void bench_report(BenchArgs args, const OptionFlags& flags) {
                      {"remember", args.remember},
                      {"ablation", args.ablation},
                      {"options", given_fields(flags)},
-                     {"version", kVersion},
-                     {"weights", networks.fingerprint()}};
+                     {"version", kVersion}};
+  if (model)
+    report.settings["model"] = args.model->about();
+  else
+    report.settings["weights"] = bundle()->networks->fingerprint();
   report.machine = {{"processor", machine_name()},
                     {"threads", at::get_num_threads()},
                     {"libtorch", TORCH_VERSION}};
@@ -235,6 +253,11 @@ void bench_report(BenchArgs args, const OptionFlags& flags) {
 }
 
 void bench(const BenchArgs& args, const OptionFlags& flags) {
+  args.model->use();
+  if (args.model->given() && (args.speed || args.growth || args.ablation || args.remember))
+    throw Error(ErrorCode::bad_argument,
+                "--speed, --growth, --ablation and --remember are for the bundled model, not for "
+                "--model");
   if (args.speed) {
     bench_speed(args.quick ? 1 : 5,
                 flags.given("budget") ? flags.options(AskOptions{}.policy).budget : "180",
@@ -263,7 +286,7 @@ void add_bench(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("bench", "compare policies at equal budgets, as a report");
   auto args = std::make_shared<BenchArgs>();
   sub->add_option("--suite", args->suites, "fixed suites: documents,charts,...,unseen");
-  sub->add_option("--data", args->data, "folder with items.jsonl and pictures; may be repeated");
+  sub->add_option("--data", args->data, kDataHelp);
   sub->add_option("--policies", args->policies,
                   "policies of arrcoc ask, and oracle; NAME@BUDGET has that budget alone (default: "
                   "every baseline)");
@@ -300,6 +323,7 @@ void add_bench(CLI::App& app) {
   sub->add_flag("--speed", args->speed, "adaptive against native at 1024x1024, nothing else");
   sub->add_flag("--json", args->json, "print as JSON");
   args->predictions = std::make_shared<PredictionFlags>(*sub);
+  args->model = std::make_shared<ModelFlags>(*sub);
   const OptionFlags flags(*sub);
   sub->callback([args, flags] { bench(*args, flags); });
 }

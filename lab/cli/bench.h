@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "lab/cli/eval.h"
+#include "lab/cli/model_flags.h"
 #include "lab/cli/reliability.h"
 
 namespace arrcoc::cli {
@@ -25,6 +26,7 @@ struct BenchArgs {
   bool remember = false;
   std::string note;  // what was left out, and why
   std::shared_ptr<PredictionFlags> predictions;
+  std::shared_ptr<ModelFlags> model;
   bool quick = false, speed = false, growth = false, ablation = false, json = false;
 };
 
@@ -39,6 +41,7 @@ struct BenchCell {
   std::vector<measuring::Record> records;
   std::vector<double> gflops;  // of each record
   double peak_mb = 0;
+  std::string refused;  // why the model cannot be asked so; "": it can
   std::string row() const { return policy + "@" + budget; }
   bool own_budget() const { return budget == "own"; }
   int most_tokens() const;  // that the budget allows; 0 when it sets none
@@ -46,8 +49,9 @@ struct BenchCell {
 };
 
 // What is to be measured. Error{bad_argument} for what cannot be. Without --policies learned
-// queries that are missing or belong to other weights are left out, and args.note says so.
-std::vector<BenchCell> bench_cells(BenchArgs& args, const OptionFlags& flags, const Bundle& bundle);
+// queries that are missing or belong to other weights are left out, and args.note says so. With
+// --model policies are ways to ask it (baselines::way_of).
+std::vector<BenchCell> bench_cells(BenchArgs& args, const OptionFlags& flags);
 
 // A wrong answer as people see it.
 struct BenchFailure {
@@ -62,6 +66,7 @@ struct BenchReport {
   ordered_json settings, machine;
   ordered_json growth;  // null without
   double parameters = 0;
+  std::string ours = "realized";  // whom the others are compared with
   std::vector<BenchCell> cells;
   std::vector<BenchFailure> failures;
   ordered_json change;  // since --before; null without

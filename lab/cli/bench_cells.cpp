@@ -85,14 +85,17 @@ class Cells {
                  const std::string& budget) {
     BenchCell cell;
     cell.policy = name;
-    cell.options = flags_.options(policy);
+    cell.options = args_.model->options(flags_, policy);
     for (auto field = fields.begin(); field != fields.end();)
       field = flags_.given(field.key()) ? fields.erase(field) : std::next(field);
     apply_json(cell.options, fields);
     cell.options.budget = budget;
     cell.budget = cell.options.own_budget.empty() ? budget : "own";
+    if (args_.model->given() && policy == "native") cell.budget = "own";
     if (cell.options.passes.passes > 1) keep_within(cell);
-    if (baselines::encodes_all(cell.options))
+    if (args_.model->given())
+      cell.limit = 0;  // what costs time there is writing the answer
+    else if (baselines::encodes_all(cell.options))
       cell.limit = args_.native_limit;
     else if (cell.most_tokens() > kMaxBudget)
       cell.limit = args_.large_limit;
@@ -126,18 +129,18 @@ size_t BenchCell::weight() const {
   return 1 + static_cast<size_t>(most_tokens() / 200) + (scorers ? 2 : 0);
 }
 
-std::vector<BenchCell> bench_cells(BenchArgs& args, const OptionFlags& flags,
-                                   const Bundle& bundle) {
+std::vector<BenchCell> bench_cells(BenchArgs& args, const OptionFlags& flags) {
   const std::vector<std::string> budgets = split_names(args.budgets);
   for (const std::string& budget : budgets) check_budget(budget);
   const bool chosen = !args.policies.empty();
-  const bool queries = (chosen && !args.ablation) || has_queries(bundle, args.note);
-  if (!chosen) args.policies = kBaselines;
+  const bool model = args.model->given();
+  const bool queries = model || (chosen && !args.ablation) || has_queries(*bundle(), args.note);
+  if (!chosen) args.policies = model ? baselines::kWays : kBaselines;
   Cells cells(args, flags);
   std::vector<std::string> kept;
   for (const std::string& entry : split_names(args.policies)) {
     if (entry == "qformer" && !chosen && !queries) continue;
-    if (chosen && entry.rfind("qformer", 0) == 0) bundle.networks->need_queries();
+    if (chosen && !model && entry.rfind("qformer", 0) == 0) bundle()->networks->need_queries();
     kept.push_back(entry);
     const size_t at = entry.find('@');
     if (at != std::string::npos) {

@@ -30,7 +30,7 @@ std::map<Place, const Record*> places(const BenchCell& cell) {
 }
 
 const BenchCell& shown_cell(const BenchReport& report) {
-  const BenchCell* mine = middle_cell(report, "realized");
+  const BenchCell* mine = middle_cell(report, report.ours);
   if (!mine) mine = middle_cell(report, report.cells.front().policy);
   return mine ? *mine : report.cells.front();
 }
@@ -72,17 +72,20 @@ struct Verdict {
 std::optional<Verdict> verdict(const BenchCell& mine, const BenchCell& cell) {
   const Difference d = paired(mine, cell);
   if (d.questions == 0) return std::nullopt;
-  const bool apart = d.exact_match.low > 0 || d.exact_match.high < 0;
-  return Verdict{d.exact_match.mean, cell.policy + " (" + fixed(summary_of(cell).mean_tokens, 0) +
-                                         " tokens) " + fixed(d.second_right, 3) + ", realized at " +
-                                         mine.budget + " " + fixed(d.first_right, 3) + ": " +
-                                         points(d.exact_match) + ", " +
-                                         std::to_string(d.questions) + " questions" +
-                                         (apart ? "" : "; not told apart")};
+  const measuring::Summary s = summary_of(cell);
+  const bool own = s.metric != to_string(measuring::Metric::exact);  // of a published set
+  const measuring::Interval& by = own ? d.score : d.exact_match;
+  const bool apart = by.low > 0 || by.high < 0;
+  return Verdict{by.mean,
+                 cell.policy + " (" + fixed(s.mean_tokens, 0) + " tokens) " +
+                     fixed(own ? d.second_score : d.second_right, 3) + ", " + mine.policy + " at " +
+                     mine.budget + " " + fixed(own ? d.first_score : d.first_right, 3) + ": " +
+                     points(by) + ", " + std::to_string(d.questions) + " questions" +
+                     (own ? " (" + s.metric + ")" : "") + (apart ? "" : "; not told apart")};
 }
 
-bool rivals(const BenchCell& mine, const BenchCell& cell) {
-  if (mine.policy != "realized" || mine.ablation) return false;
+bool rivals(const std::string& ours, const BenchCell& mine, const BenchCell& cell) {
+  if (mine.policy != ours || mine.ablation) return false;
   return cell.own_budget() ? !mine.extra : cell.budget == mine.budget;
 }
 
@@ -91,9 +94,9 @@ bool rivals(const BenchCell& mine, const BenchCell& cell) {
 std::vector<std::string> bench_conclusion(const BenchReport& report) {
   std::vector<Verdict> losses, wins;
   for (const BenchCell& cell : report.cells) {
-    if (cell.policy == "realized" || cell.policy == "oracle" || cell.ablation) continue;
+    if (cell.policy == report.ours || cell.policy == "oracle" || cell.ablation) continue;
     for (const BenchCell& mine : report.cells)
-      if (rivals(mine, cell))
+      if (rivals(report.ours, mine, cell))
         if (const auto found = verdict(mine, cell))
           (found->by >= 0 ? losses : wins).push_back(*found);
   }
@@ -102,8 +105,8 @@ std::vector<std::string> bench_conclusion(const BenchReport& report) {
   std::vector<std::string> out;
   for (const Verdict& loss : losses) out.push_back("Not beaten: " + loss.line);
   if (losses.empty() && !wins.empty())
-    out.emplace_back("No baseline of this run does as well as realized at the same budget");
-  const BenchCell* mine = middle_cell(report, "realized");
+    out.push_back("No baseline of this run does as well as " + report.ours + " at the same budget");
+  const BenchCell* mine = middle_cell(report, report.ours);
   for (const BenchCell& oracle : report.cells) {
     if (!mine || oracle.policy != "oracle" || oracle.budget != mine->budget) continue;
     if (const Difference d = paired(*mine, oracle); d.questions > 0)
@@ -111,14 +114,20 @@ std::vector<std::string> bench_conclusion(const BenchReport& report) {
                     ", " + std::to_string(d.questions) + " questions");
   }
   for (const Verdict& win : wins) out.push_back("Beaten: " + win.line);
+  std::string last;
+  for (const BenchCell& cell : report.cells)
+    if (!cell.refused.empty() && cell.policy != last) {
+      out.push_back(cell.policy + ": not with this model: " + cell.refused);
+      last = cell.policy;
+    }
   return out;
 }
 
 ordered_json bench_counts(const BenchReport& report) {
   ordered_json out = ordered_json::array();
-  const BenchCell* middle = middle_cell(report, "realized");
+  const BenchCell* middle = middle_cell(report, report.ours);
   for (const BenchCell& cell : report.cells) {
-    if (cell.policy != "realized" || cell.ablation) continue;
+    if (cell.policy != report.ours || cell.ablation) continue;
     const Difference d = paired(*middle, cell);
     if (d.questions == 0) continue;
     out.push_back({{"budget", cell.budget},

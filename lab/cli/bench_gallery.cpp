@@ -121,9 +121,7 @@ std::vector<BenchFailure> bench_gallery(const BenchCell& cell,
       if (found == wanted.end()) continue;
       // All questions of the picture together, as they were asked.
       const std::vector<Answer> answers =
-          askers()
-              .of(cell.options)
-              .ask(group->picture, inquiries_of(*group, cell.options), cell.options);
+          answers_to(askers().of(cell.options), *group, cell.options);
       for (const auto& [index, record] : found->second)
         out.push_back(
             failure_of(*group, group->cases[index], answers[index], *record, cell.options));

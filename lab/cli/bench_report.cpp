@@ -40,9 +40,10 @@ ordered_json cell_json(const BenchReport& report, const BenchCell& cell, const B
 }
 
 void cells_table(const ordered_json& json, std::ostringstream& out) {
-  out << "\n| policy | budget | questions | exact match (95 %) | anls | recall | tokens | GFLOP | "
-         "p50 ms | p95 ms | peak MB | QC3 | P2F | ECR |\n"
-         "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
+  out << "\n| policy | budget | questions | exact match (95 %) | anls | own metric | recall | "
+         "tokens "
+         "| GFLOP | p50 ms | p95 ms | peak MB | QC3 | P2F | ECR |\n"
+         "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
   if (!json.contains("cells")) return;
   for (const auto& c : json["cells"]) {
     const auto value = [&](const char* key, int digits) {
@@ -53,12 +54,17 @@ void cells_table(const ordered_json& json, std::ostringstream& out) {
     if (c.contains("exact_match_95"))
       out << " (" << fixed(c["exact_match_95"][0], 2) << "-" << fixed(c["exact_match_95"][1], 2)
           << ")";
-    out << " | " << value("anls", 3) << " | " << value("answer_region_recall", 3) << " | "
-        << value("mean_tokens", 1) << " | " << value("gflop", 2) << " | "
-        << fixed(c["milliseconds"]["p50"], 0) << " | " << fixed(c["milliseconds"]["p95"], 0)
-        << " | " << value("peak_mb", 0) << " | " << value("qc3", 3) << " | " << value("p2f", 2)
-        << " | " << value("ecr", 3) << " |\n";
+    out << " | " << value("anls", 3) << " | " << value("score", 3)
+        << (c.contains("metric") ? " " + c["metric"].get<std::string>() : "") << " | "
+        << value("answer_region_recall", 3) << " | " << value("mean_tokens", 1) << " | "
+        << value("gflop", 2) << " | " << fixed(c["milliseconds"]["p50"], 0) << " | "
+        << fixed(c["milliseconds"]["p95"], 0) << " | " << value("peak_mb", 0) << " | "
+        << value("qc3", 3) << " | " << value("p2f", 2) << " | " << value("ecr", 3) << " |\n";
   }
+  if (!json.contains("refused")) return;
+  for (const auto& r : json["refused"])
+    out << "| " << r["policy"].get<std::string>() << " | " << r["budget"].get<std::string>()
+        << " | - | not with this model | - | - | - | - | - | - | - | - | - | - | - |\n";
 }
 
 ordered_json failure_json(const BenchFailure& f) {
@@ -80,7 +86,7 @@ std::vector<std::string> data_of(const BenchReport& report) {
 }
 
 void counts_table(const ordered_json& rows, std::ostringstream& out) {
-  out << "\n## How many tokens\n\n| realized at | mean tokens | questions | exact match | points "
+  out << "\n## How many tokens\n\n| ours at | mean tokens | questions | exact match | points "
          "against "
       << rows[0]["against"].get<std::string>() << " (95 %) |\n|---|---|---|---|---|\n";
   for (const auto& r : rows)
@@ -125,6 +131,10 @@ ordered_json bench_json(const BenchReport& report) {
   for (const BenchCell& cell : report.cells)
     if (!cell.records.empty() && !cell.ablation)
       out["cells"].push_back(cell_json(report, cell, native));
+  for (const BenchCell& cell : report.cells)
+    if (!cell.refused.empty())
+      out["refused"].push_back(
+          {{"policy", cell.policy}, {"budget", cell.budget}, {"why", cell.refused}});
   if (auto rows = bench_counts(report); rows.size() > 1) out["counts"] = std::move(rows);
   if (auto rows = bench_ablation(report); !rows.empty()) out["ablation"] = std::move(rows);
   if (auto patterns = bench_patterns(report); !patterns.empty())
@@ -161,7 +171,7 @@ std::string bench_markdown(const BenchReport& report, const ordered_json& json) 
 }
 
 std::string bench_html(const BenchReport& report, ordered_json json) {
-  if (const BenchCell* mine = middle_cell(report, "realized")) json["middle"] = mine->budget;
+  if (const BenchCell* mine = middle_cell(report, report.ours)) json["middle"] = mine->budget;
   for (size_t i = 0; i < report.failures.size(); ++i) {
     json["failures"][i]["map"] = serving::png_url(report.failures[i].map);
     json["failures"][i]["seen"] = serving::png_url(report.failures[i].seen);

@@ -4,6 +4,7 @@
 //   --data DIR --metric gaze   maps against where people looked
 //   --pairs       questions about two pictures
 //   --calibrate   fits confidence and budgets on held-out scenes
+//   --ranges      fits the ranges of the fast kernels
 //   --weights A --weights B   compares two folders of weights
 #include "lab/cli/eval.h"
 
@@ -12,6 +13,7 @@
 
 #include "arrcoc/error.h"
 #include "cli/ask_flags.h"
+#include "lab/cli/model_flags.h"
 #include "lab/cli/reliability.h"
 
 namespace arrcoc::cli {
@@ -35,11 +37,12 @@ namespace arrcoc::cli {
 namespace {
 
 struct Eval {
-  explicit Eval(CLI::App& app) : predictions(app), flags(app, ""), passes(app), app(&app) {}
+  explicit Eval(CLI::App& app)
+      : predictions(app), model(app), flags(app, ""), passes(app), app(&app) {}
   std::vector<std::string> data;
   std::string suites;
   std::vector<std::string> weights;
-  std::string calibrate;
+  std::string calibrate, ranges;
   std::string reliability;  // PNG; "": none
   std::string metric;       // a Metric; "": answers
   int limit = 0;
@@ -49,16 +52,17 @@ struct Eval {
   std::string equal_totals;  // the policy whose mean tokens all others get
   bool json = false;
   PredictionFlags predictions;
+  ModelFlags model;
   OptionFlags flags;
   PassFlags passes;
   CLI::App* app;
 
   std::string policy(const std::string& usual) const {
     const std::string given = flags.policy();
-    return given.empty() ? usual : given;
+    return !given.empty() ? given : model.given() ? baselines::kWays : usual;
   }
   AskOptions options(const std::string& policy, const std::string& usual_budget) const {
-    AskOptions out = flags.options(policy);
+    AskOptions out = model.options(flags, policy);
     if (!usual_budget.empty() && !flags.given("budget")) out.budget = usual_budget;
     return out;
   }
@@ -84,7 +88,8 @@ std::vector<EvalRow> rows_of(const Eval& args, const std::vector<std::string>& n
     EvalRow& row = rows.emplace_back();
     row.name = name;
     row.options = args.options(name, usual_budget);
-    row.limit = name == "native" ? args.native_limit : 0;
+    row.limit = name == "native" && !args.model.given() ? args.native_limit : 0;
+    row.optional = args.model.given();
     all.push_back(row.options);
   }
   require_effect(args.flags, all);
@@ -120,7 +125,7 @@ void eval_suites(const Eval& args) {
     out["suites"] = suites;
     out["reliability"] = sure;
     out["budget"] = rows[0].options.budget;
-    for (const EvalRow& row : rows) out["policies"][row.name] = to_json(row.records);
+    for (const EvalRow& row : rows) out["policies"][row.name] = to_json(row);
     out["differences"] = differences(rows);
     if (args.equal_totals.empty()) out["maps"] = to_json(moves);
     std::cout << out.dump() << "\n";
@@ -138,6 +143,7 @@ void eval_suites(const Eval& args) {
 std::vector<EvalRow> data_rows(const Eval& args, bool read) {
   std::vector<EvalRow> rows = rows_of(args, split_names(args.policy("lexical")), "balanced");
   for (const char* blind : {"breadth-first", "random", "text"}) {
+    if (args.model.given()) break;  // ways of its own are beside each other
     if (std::any_of(rows.begin(), rows.end(), [&](const EvalRow& r) { return r.name == blind; }))
       continue;
     EvalRow row;
@@ -155,11 +161,11 @@ std::vector<EvalRow> data_rows(const Eval& args, bool read) {
 }
 
 // The bundled model where a row needs it or it is there.
-baselines::Askers askers_for(const std::vector<EvalRow>& rows) {
+std::shared_ptr<const Bundle> bundle_of(const std::vector<EvalRow>& rows) {
   std::shared_ptr<const Bundle> needed;
   for (const EvalRow& row : rows)
     if (!needed) needed = bundle_for(row.options);
-  return baselines::Askers(needed);
+  return needed;
 }
 
 void eval_people(const Eval& args) {
@@ -168,24 +174,25 @@ void eval_people(const Eval& args) {
                 "--metric gaze reads no answers: no --predictions, --look-only or --reliability");
   const std::vector<EvalRow> rows =
       rows_of(args, split_names(args.policy("realizer,saliency,information,text")), "");
-  eval_gaze(askers_for(rows), args.data, args.limit, rows, args.json);
+  eval_gaze(baselines::Askers(bundle_of(rows)), args.data, args.limit, rows, args.json);
 }
 
 void eval_data(const Eval& args) {
   std::vector<QuestionFolder> folders;
   for (const std::string& folder : args.data)
     folders.push_back(
-        open_folder(folder, args.limit, static_cast<int>(folders.size()) * kGroupsApart));
+        open_data(folder, args.limit, static_cast<int>(folders.size()) * kGroupsApart));
   // Answers are read only where somebody knows the right ones and the bundled model is there.
   const bool known = std::any_of(folders.begin(), folders.end(),
                                  [](const QuestionFolder& f) { return f.answers; });
-  const bool read = known && !args.look_only && !find_bundle().empty();
-  std::vector<EvalRow> rows = data_rows(args, read);
-  const baselines::Askers model = askers_for(rows);
+  const bool reader = args.model.given() || !find_bundle().empty();
+  std::vector<EvalRow> rows = data_rows(args, known && !args.look_only && reader);
+  std::optional<baselines::Askers> own;
+  if (!args.model.given()) own.emplace(bundle_of(rows));
   Predictions predictions(args.predictions);
   for (size_t i = 0; i < folders.size(); ++i)
-    measure_rows(model, folders[i].groups, folders[i].questions, args.data[i], rows, predictions,
-                 nullptr);
+    measure_rows(own ? *own : askers(), folders[i].groups, folders[i].questions, args.data[i], rows,
+                 predictions, nullptr);
   predictions.keep();
   const ordered_json sure = reliability_of(args, rows[0]);
   if (!args.json) {
@@ -199,13 +206,29 @@ void eval_data(const Eval& args) {
   out["budget"] = rows[0].options.budget;
   out["frame"] = measuring::kFrame;
   out["largest_leaf"] = measuring::kFine;
-  out.update(to_json(rows[0].records));
-  for (size_t i = 1; i < rows.size(); ++i)
-    out["baselines"][rows[i].name] = to_json(rows[i].records);
+  out.update(to_json(rows[0]));
+  for (size_t i = 1; i < rows.size(); ++i) out["baselines"][rows[i].name] = to_json(rows[i]);
   std::cout << out.dump() << "\n";
 }
 
+// What may be given together.
+void check_model(const Eval& args) {
+  args.model.use();
+  if (!args.model.given()) return;
+  if (args.pairs || !args.calibrate.empty() || !args.weights.empty() || !args.metric.empty())
+    throw Error(ErrorCode::bad_argument,
+                "--model goes with --suite or --data, not with --pairs, --calibrate, --weights or "
+                "--metric");
+}
+
 void eval(const Eval& args) {
+  check_model(args);
+  if (!args.ranges.empty()) {
+    if (!args.suites.empty() || !args.calibrate.empty() || args.pairs)
+      throw Error(ErrorCode::bad_argument, "--ranges goes with --data and --limit only");
+    fit_ranges(args.ranges, args.data, args.limit > 0 ? args.limit : 240, args.json);
+    return;
+  }
   const bool fit = !args.calibrate.empty();
   const int ways = (!args.data.empty() && !fit) + !args.suites.empty() + fit + args.pairs;
   if (!args.weights.empty()) {
@@ -229,7 +252,8 @@ void eval(const Eval& args) {
   if (!args.metric.empty() && args.data.empty())
     throw Error(ErrorCode::bad_argument, "--metric goes with --data");
   if (ways != 1)
-    throw Error(ErrorCode::bad_argument, "give one of --suite, --data, --pairs and --calibrate");
+    throw Error(ErrorCode::bad_argument,
+                "give one of --suite, --data, --pairs, --calibrate and --ranges");
   if (args.pairs) {
     eval_pairs(args.limit, args.options(args.policy("realized"), "180"), args.json);
   } else if (fit) {
@@ -250,11 +274,14 @@ void add_eval(CLI::App& app) {
       app.add_subcommand("eval", "how well are questions answered, and answers covered?");
   auto args = std::make_shared<Eval>(*sub);
   sub->add_option("--suite", args->suites, "fixed suites: documents,charts,...,unseen");
-  sub->add_option("--data", args->data, "folder with items.jsonl and pictures; may be repeated");
+  sub->add_option("--data", args->data, kDataHelp);
   sub->add_option(
       "--calibrate", args->calibrate,
       "fit confidence and budgets of the weights in this folder, on scenes; with --data also "
       "on questions about real pictures that were held aside");
+  sub->add_option("--ranges", args->ranges,
+                  "fit the ranges that the fast kernels need for the weights in this folder, on "
+                  "scenes; with --data also on pictures that training may see");
   sub->add_flag("--pairs", args->pairs,
                 "questions of suite:pairs, both pictures under one budget (180 unless given)");
   sub->add_option("--weights", args->weights,

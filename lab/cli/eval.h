@@ -15,6 +15,8 @@ struct EvalRow {
   bool read = true;  // false: only where the tokens go
   int limit = 0;     // questions of each suite at most; 0: all
   std::vector<measuring::Record> records;
+  bool optional = false;  // a model may not be able to go it
+  std::string refused;    // why the model cannot be asked so; "": it can
 };
 
 // Do maps move with the question, and stay when only the wording changes?
@@ -23,7 +25,8 @@ struct MapMoves {
   int pairs = 0, rewordings = 0;
 };
 
-// Every row on every question. `total`: questions, for the progress line. moves: may be null.
+// Every row on every question; a row that a --model cannot go says why and is left out. `total`:
+// questions, for the progress line. moves: may be null.
 void measure_rows(const baselines::Askers& askers, const measuring::GroupSource& source,
                   size_t total, const std::string& what, std::vector<EvalRow>& rows,
                   Predictions& predictions, MapMoves* moves);
@@ -36,6 +39,7 @@ void measure_at_equal_totals(const std::string& leader, const std::vector<std::s
 ordered_json to_json(const measuring::Summary& summary);
 // In all, by suite, kind, complexity and bucket of tokens.
 ordered_json to_json(const std::vector<measuring::Record>& records);
+ordered_json to_json(const EvalRow& row);  // the same, or why it was refused
 ordered_json to_json(const MapMoves& moves);
 // Every row against the first on the questions that both were asked, in all and by suite.
 ordered_json differences(const std::vector<EvalRow>& rows);
@@ -55,6 +59,10 @@ void eval_gaze(const baselines::Askers& askers, const std::vector<std::string>& 
 // that training did not use), and writes it into `folder`.
 void calibrate(const std::string& folder, const std::vector<std::string>& data, int questions,
                bool json);
+// Fits ranges.json for the fast kernels on held-out scenes and on the questions in `data`,
+// `questions` of each, and writes it into `folder`.
+void fit_ranges(const std::string& folder, const std::vector<std::string>& data, int questions,
+                bool json);
 // Answers of two folders of weights on the same questions. Each is asked with what was fitted for
 // it; what the second has not (calibration, experts, balancer) is the first's.
 void compare_weights(const std::vector<std::string>& folders,

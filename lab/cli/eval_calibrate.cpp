@@ -24,7 +24,7 @@ ordered_json confidence_json(const fitting::ConfidenceFit& fit) {
 std::vector<QuestionFolder> open_folders(const std::vector<std::string>& data) {
   std::vector<QuestionFolder> out;
   for (const std::string& name : data) {
-    out.push_back(open_folder(name, 0, 0));
+    out.push_back(open_data(name, 0, 0));
     if (!out.back().answers)
       throw Error(ErrorCode::bad_argument, name + " has no answers to calibrate with");
   }

@@ -1,6 +1,7 @@
 // Rows of `arrcoc eval`: measuring them, and their figures as JSON and tables.
 #include <algorithm>
 
+#include "arrcoc/error.h"
 #include "lab/cli/eval.h"
 
 namespace arrcoc::cli {
@@ -65,6 +66,30 @@ ordered_json pair_of(const measuring::Interval& interval) {
   return {rounded(interval.low), rounded(interval.high)};
 }
 
+std::vector<Record> measured(const baselines::Askers& askers, const Group& group, EvalRow& row,
+                             Predictions& predictions) {
+  const measuring::Hearer hearer = predictions.of(row.name);
+  try {
+    const Asker& asker = askers.of(row.options);
+    std::vector<Record> out = row.read ? measure(asker, group, row.options, hearer)
+                                       : measure_looking(asker, group, row.options, hearer);
+    forget_places(row.options, out);
+    return out;
+  } catch (const Error& problem) {
+    if (problem.code() != ErrorCode::unsupported || !row.optional) throw;
+    row.refused = problem.what();
+    return {};
+  }
+}
+
+// Rows that the model could not go, below a table.
+std::string refusals(const std::vector<EvalRow>& rows) {
+  std::string out;
+  for (const EvalRow& row : rows)
+    if (!row.refused.empty()) out += row.name + ": not with this model: " + row.refused + "\n";
+  return out;
+}
+
 }  // namespace
 
 void measure_rows(const baselines::Askers& askers, const measuring::GroupSource& source,
@@ -75,12 +100,9 @@ void measure_rows(const baselines::Askers& askers, const measuring::GroupSource&
   while (const std::optional<Group> group = source()) {
     for (EvalRow& row : rows) {
       int& done = asked[{group->suite, row.name}];
-      if (row.limit > 0 && done >= row.limit) continue;
+      if ((row.limit > 0 && done >= row.limit) || !row.refused.empty()) continue;
       done += static_cast<int>(group->cases.size());
-      const Asker& asker = askers.of(row.options);
-      const measuring::Hearer hearer = predictions.of(row.name);
-      for (Record& r : row.read ? measure(asker, *group, row.options, hearer)
-                                : measure_looking(asker, *group, row.options, hearer))
+      for (Record& r : measured(askers, *group, row, predictions))
         row.records.push_back(std::move(r));
     }
     if (moves) add_moves(askers.of({}), *group, rows[0].options.look, *moves);
@@ -99,6 +121,11 @@ ordered_json to_json(const Summary& s) {
     out["anls_95"] = pair_of(s.anls);
     out["relaxed_accuracy"] = rounded(s.relaxed.mean);
     out["relaxed_accuracy_95"] = pair_of(s.relaxed);
+    if (s.metric != to_string(measuring::Metric::exact)) {
+      out["metric"] = s.metric;
+      out["score"] = rounded(s.score.mean);
+      out["score_95"] = pair_of(s.score);
+    }
     out["answered"] = s.answered;
     out["unsure"] = rounded(s.unsure);
     out["right_when_sure"] = rounded(s.right_when_sure);
@@ -139,6 +166,10 @@ ordered_json to_json(const std::vector<Record>& records) {
   return out;
 }
 
+ordered_json to_json(const EvalRow& row) {
+  return row.refused.empty() ? to_json(row.records) : ordered_json{{"refused", row.refused}};
+}
+
 ordered_json to_json(const MapMoves& moves) {
   ordered_json out = ordered_json::object();
   if (moves.pairs > 0)
@@ -152,6 +183,7 @@ std::string suite_table(const std::vector<EvalRow>& rows) {
   std::vector<std::vector<std::string>> lines = {{"policy", "questions", "n", "exact match", "95 %",
                                                   "anls", "recall", "tokens", "passes", "ms"}};
   for (const EvalRow& row : rows) {
+    if (!row.refused.empty()) continue;
     const auto add = [&](const std::string& part, const Records& records) {
       const Summary s = summarise(records);
       lines.push_back({row.name, part, std::to_string(s.questions), fixed(s.exact_match.mean, 3),
@@ -168,14 +200,15 @@ std::string suite_table(const std::vector<EvalRow>& rows) {
       if (const auto part = complexity.find(to_string(c)); part != complexity.end())
         add(part->first, part->second);
   }
-  return table(lines);
+  return table(lines) + refusals(rows);
 }
 
 std::string data_table(const std::vector<EvalRow>& rows) {
   std::vector<std::vector<std::string>> lines = {{"policy", "kind", "questions", "recall",
                                                   "with alternates", "lift", "pointing", "tokens",
-                                                  "exact match", "relaxed", "anls"}};
+                                                  "exact match", "relaxed", "anls", "own metric"}};
   for (const EvalRow& row : rows) {
+    if (!row.refused.empty()) continue;
     auto kinds = parts_of(row.records, [](const Record& r) { return r.kind; });
     if (kinds.size() == 1) kinds.clear();  // one kind says what all says
     kinds[""] = measuring::all_of(row.records);
@@ -189,12 +222,13 @@ std::string data_table(const std::vector<EvalRow>& rows) {
                        of_boxes(s.recall.mean, 3), of_boxes(s.lenient, 3), of_boxes(s.lift, 2),
                        of_boxes(s.pointing.mean, 3), fixed(s.mean_tokens, 1),
                        of_answers(s.exact_match.mean), of_answers(s.relaxed.mean),
-                       of_answers(s.anls.mean)});
+                       of_answers(s.anls.mean),
+                       s.answered > 0 ? fixed(s.score.mean, 3) + " " + s.metric : "-"});
     }
   }
-  return table(lines) + "recall: share of the answer box under leaves of at most " +
-         fixed(measuring::kFine, 0) + " px, longer side " + std::to_string(measuring::kFrame) +
-         "\n";
+  return table(lines) + refusals(rows) +
+         "recall: share of the answer box under leaves of at most " + fixed(measuring::kFine, 0) +
+         " px, longer side " + std::to_string(measuring::kFrame) + "\n";
 }
 
 }  // namespace arrcoc::cli

@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "arrcoc/error.h"
+#include "cli/hub.h"
 #include "lab/cli/lab.h"
 #include "lab/fit/passes_fit.h"
 #include "models/tiny/tiny.h"
@@ -35,7 +36,7 @@ ordered_json compared(const PassPolicy& learned, const std::vector<LoggedPasses>
 
 void fit(const Passes& args) {
   require_writable(args.fit);
-  const auto model = load_bundle(args.model);
+  const auto model = load_bundle(args.model.empty() ? "" : cached_folder(args.model));
   Progress progress("logging passes", static_cast<size_t>(args.limit));
   const auto logged =
       fitting::log_passes(Asker(model), measuring::ahead(measuring::held_out_groups(args.limit)),
@@ -60,7 +61,8 @@ void add_passes(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("passes", "learn when another look pays");
   auto args = std::make_shared<Passes>();
   sub->add_option("--fit", args->fit, "write the policy to this file (JSON)")->required();
-  sub->add_option("--model", args->model, "folder of the bundled model's weights");
+  sub->add_option("--model", args->model,
+                  "weights of the bundled model: a folder, or OWNER/NAME[@REVISION]");
   sub->add_option("--budget", args->budget, "of a single look");
   sub->add_option("--limit", args->limit, "questions on held-out scenes")
       ->check(CLI::Range(40, 100000));

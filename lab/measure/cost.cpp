@@ -59,6 +59,13 @@ std::unique_ptr<at::ObserverContext> count(const at::RecordFunction& f) {
     counted += product(tensor(f, 1), tensor(f, 2));
   } else if (is("aten::convolution")) {
     counted += convolution(f);
+  } else if (is("arrcoc::product")) {
+    if (!f.inputs().empty()) counted += static_cast<double>(f.inputs()[0].toInt());
+  } else if (is("aten::_scaled_dot_product_flash_attention_for_cpu") ||
+             is("aten::_scaled_dot_product_flash_attention") ||
+             is("aten::_scaled_dot_product_efficient_attention") ||
+             is("aten::_scaled_dot_product_cudnn_attention")) {
+    counted += 2 * product(tensor(f, 0), tensor(f, 1).transpose(2, 3));
   } else if (is("arrcoc::attend_cpu")) {
     counted += 2 * product(tensor(f, 0), tensor(f, 1).transpose(2, 3));
   }

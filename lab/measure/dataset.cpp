@@ -4,6 +4,7 @@
 #include "lab/measure/evaluation.h"
 #include "lab/measure/gaze.h"
 #include "lab/measure/lines.h"
+#include "lab/measure/sets.h"
 
 namespace arrcoc::measuring {
 
@@ -75,6 +76,7 @@ void each_item_line(const std::string& folder, const std::function<void(const Li
 }  // namespace
 
 std::vector<Item> load_items(const std::string& folder) {
+  if (const auto set = set_file(folder)) return load_set(*set);
   std::vector<Item> items;
   each_item_line(folder, [&](const Line& line) {
     Item item = item_of(line, folder);

@@ -8,6 +8,7 @@
 
 #include "arrcoc/allocate.h"
 #include "arrcoc/map.h"
+#include "lab/measure/metrics.h"
 
 namespace arrcoc::measuring {
 
@@ -17,14 +18,25 @@ struct Text {
   std::string text;
 };
 
+// Where a picture stands as base64 inside a file of questions.
+struct Embedded {
+  int64_t at = 0, length = 0;  // bytes
+};
+
 // One question; boxes in pixels of the stored picture.
 struct Item {
   std::string id;
-  std::string image;  // path, the folder's name in front
-  int width = 0, height = 0;
+  std::string image;                 // path, the folder's name in front
+  std::optional<Embedded> embedded;  // in `image` up to '#'; none: `image` is the picture's file
+  int frames = 0;                    // above 0: `image` is a film, of which so many are shown
+  int width = 0, height = 0;         // 0: nobody says
   std::string question;
   std::optional<std::string> answer;
   std::vector<std::string> accepted;  // other answers that are right as well
+  Metric metric = Metric::exact;      // the set's own
+  std::vector<std::string> options;   // of a choice, A first
+  // Told to models that follow instructions, behind the question; nobody looks for it.
+  std::string after;
   std::string kind;
   std::vector<Box> answer_boxes;     // all belong to the answer
   std::vector<Box> evidence_boxes;   // what a reader needs besides
@@ -32,9 +44,9 @@ struct Item {
   std::vector<Text> texts;           // all known text of the picture; empty: nobody knows
 };
 
-// Every items*.jsonl of the folder, sorted by file name, but for pictures without a question ("").
-// Error{not_found} without such a file or question, Error{bad_json} with file and line for a line
-// that does not fit.
+// Every items*.jsonl of the folder, sorted by file name, but for pictures without a question ("");
+// or a published set (sets.h), "docvqa:FILE". Error{not_found} without such a file or question,
+// Error{bad_json} with file and line for a line that does not fit.
 std::vector<Item> load_items(const std::string& folder);
 
 // Share of the box under leaves whose side is at most `largest` (in the pixels of the allocation),
@@ -74,6 +86,8 @@ bool relaxed_match(const std::string& given, const std::string& wanted);
 
 // Answers that are right: `answer` and those accepted besides, each once.
 std::vector<std::string> right_answers(const Item& item);
+// The item's own metric of an answer, 0 to 1.
+double score(const Item& item, const std::string& given);
 
 // Area under the ROC curve of right against wrong by confidence, ties half; 0.5 where all are
 // alike.

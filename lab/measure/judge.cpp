@@ -3,6 +3,7 @@
 
 #include "arrcoc/error.h"
 #include "lab/measure/measure.h"
+#include "lab/measure/prompted.h"
 
 namespace arrcoc::measuring {
 
@@ -58,6 +59,9 @@ void judge_answer(const Item& item, const std::string& given, Record& out) {
     out.relaxed = out.relaxed || relaxed_match(given, wanted);
     out.anls = std::max(out.anls, anls(given, wanted));
   }
+  out.metric = item.metric;
+  out.score = score(item, given);
+  if (item.metric == Metric::choice) out.right = out.relaxed = out.score > 0;  // "(A)" is A
 }
 
 void judge_places(const Item& item, const Answer& answer, Record& out) {
@@ -118,10 +122,43 @@ std::vector<Inquiry> inquiries_of(const Group& group, const AskOptions& options)
   return out;
 }
 
+std::vector<Answer> answers_to(const Asker& asker, const Group& group, const AskOptions& options) {
+  const std::vector<Inquiry> all = inquiries_of(group, options);
+  std::vector<Answer> out;
+  for (size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+    const std::string& after = group.cases[begin].item.after;
+    const Saying saying(after);
+    end = begin + 1;
+    if (!group.frames.empty()) {
+      out.push_back(asker.ask(group.frames, all[begin].question, options));
+      continue;
+    }
+    while (end < all.size() && group.cases[end].item.after == after) ++end;
+    const auto from = all.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto to = all.begin() + static_cast<std::ptrdiff_t>(end);
+    for (Answer& answer : asker.ask(group.picture, std::vector<Inquiry>(from, to), options))
+      out.push_back(std::move(answer));
+  }
+  return out;
+}
+
+namespace {
+
+// Where the tokens of all frames would go.
+Answer look_at_film(const Asker& asker, const Group& group, const std::string& question,
+                    const AskOptions& options) {
+  std::vector<std::shared_ptr<const SeenPicture>> seen;
+  for (const Picture& frame : group.frames) seen.push_back(asker.see(frame, options));
+  Asking asking(std::move(seen), nullptr, question, asker.fitted(options));
+  asking.next();
+  return asking.finish();
+}
+
+}  // namespace
+
 std::vector<Record> measure(const Asker& asker, const Group& group, const AskOptions& options,
                             const Hearer& hearer) {
-  const std::vector<Answer> answers =
-      asker.ask(group.picture, inquiries_of(group, options), options);
+  const std::vector<Answer> answers = answers_to(asker, group, options);
   std::vector<Record> out;
   for (size_t i = 0; i < answers.size(); ++i) {
     if (hearer) hearer(group, group.cases[i], answers[i]);
@@ -136,7 +173,9 @@ std::vector<Record> measure_looking(const Asker& asker, const Group& group, cons
   std::vector<Record> out;
   for (const Case& one : group.cases) {
     options.allocate.evidence = evidence_for(options, one.item);
-    const Answer looked = asker.look(group.picture, one.item.question, options);
+    const Answer looked = group.frames.empty()
+                              ? asker.look(group.picture, one.item.question, options)
+                              : look_at_film(asker, group, one.item.question, options);
     if (hearer) hearer(group, one, looked);
     out.push_back(judge(group, one, looked));
   }

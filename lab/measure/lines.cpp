@@ -16,6 +16,10 @@ Line::Line(std::string where, const std::string& text)
   if (!object_.is_object()) refuse("a line must be a JSON object");
 }
 
+Line::Line(std::string where, json object) : where_(std::move(where)), object_(std::move(object)) {
+  if (!object_.is_object()) refuse("it must be a JSON object");
+}
+
 void Line::refuse(const std::string& why) const {
   throw Error(ErrorCode::bad_json, where_ + ": " + why);
 }

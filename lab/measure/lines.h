@@ -16,6 +16,7 @@ class Line {
  public:
   // where: "FILE:LINE". Error{bad_json} for text that is no JSON object.
   Line(std::string where, const std::string& text);
+  Line(std::string where, nlohmann::json object);
 
   bool has(const char* key) const { return find(key) != nullptr; }
   std::string text(const char* key) const;          // must be there

@@ -24,6 +24,7 @@ struct Group {
   int number = 0;     // of all groups, from 0
   std::string suite;  // or the folder's name
   Picture picture;
+  std::vector<Picture> frames;  // of a film, in order; `picture` is the first. Else none
   std::vector<Case> cases;
 };
 // Gives groups one after the other, then nothing.
@@ -49,7 +50,9 @@ struct Record {
   bool answered = false;  // false: nothing was read, or nobody knows the right answer
   bool right = false;
   double anls = 0;
-  bool relaxed = false;        // right, or a number within 5 %
+  bool relaxed = false;  // right, or a number within 5 %
+  double score = 0;      // by the set's own metric
+  Metric metric = Metric::exact;
   std::optional<Cause> cause;  // of an answer that is not right
   int boxes = 0;               // of the answer
   double recall = -1;          // answer-region recall, mean over them; -1 without boxes
@@ -77,6 +80,8 @@ Record judge(const Group& group, const Case& one, const Answer& answer);
 
 // The questions of the group. Allocator oracle is told the evidence.
 std::vector<Inquiry> inquiries_of(const Group& group, const AskOptions& options);
+// Asks them: together where the same is said besides, one by one about a film.
+std::vector<Answer> answers_to(const Asker& asker, const Group& group, const AskOptions& options);
 // Is told every answer before it becomes a record; may be empty.
 using Hearer = std::function<void(const Group&, const Case&, const Answer&)>;
 // Asks one policy every question of the group, together.
@@ -93,6 +98,8 @@ struct Summary {
   int questions = 0;
   int answered = 0;  // of those, with a known answer
   Interval exact_match, anls, relaxed;
+  Interval score;      // by the sets' own metrics
+  std::string metric;  // its name; "own" where sets differ
   Interval recall;
   Interval pointing;  // share of the questions with boxes whose map is largest inside one
   int boxes = 0;
@@ -129,9 +136,10 @@ Reliability reliability(const Records& records);
 // What one policy gets right more often than another on the same questions (in the same order).
 struct Difference {
   int questions = 0;
-  Interval exact_match, anls;                // second - first, pictures drawn together
+  Interval exact_match, anls, score;         // second - first, pictures drawn together
   int only_first = 0, only_second = 0;       // right with one of them alone
   double first_right = 0, second_right = 0;  // shares
+  double first_score = 0, second_score = 0;  // by the sets' own metrics
   double first_tokens = 0, second_tokens = 0;
 };
 Difference compare(const Records& first, const Records& second);

@@ -52,6 +52,17 @@ double worst_decile(const Values& values) {
   return out.value();
 }
 
+void add_score(const Records& records, Summary& out) {
+  Values score;
+  for (const Record* r : records) {
+    if (!r->answered) continue;
+    score.add(r->score, r->group);
+    const std::string own = to_string(r->metric);
+    out.metric = out.metric.empty() || out.metric == own ? own : "own";
+  }
+  out.score = score.interval();
+}
+
 }  // namespace
 
 Records all_of(const std::vector<Record>& records) {
@@ -119,6 +130,7 @@ Summary summarise(const Records& records) {
   out.exact_match = right.interval();
   out.anls = similar.interval();
   out.relaxed = relaxed.interval();
+  add_score(records, out);
   out.pointing = pointing.interval();
   out.worst_decile = worst_decile(similar);
   out.boxes = recalls.count();
@@ -144,13 +156,16 @@ Summary summarise(const Records& records) {
 
 Difference compare(const Records& first, const Records& second) {
   Difference out;
-  Values right, similar;
-  Mean tokens[2], share[2];
+  Values right, similar, score;
+  Mean tokens[2], share[2], scores[2];
   for (size_t i = 0; i < std::min(first.size(), second.size()); ++i) {
     const Record &a = *first[i], &b = *second[i];
     if (!a.answered || !b.answered) continue;
     right.add((b.right ? 1 : 0) - (a.right ? 1 : 0), a.group);
     similar.add(b.anls - a.anls, a.group);
+    score.add(b.score - a.score, a.group);
+    scores[0].add(a.score);
+    scores[1].add(b.score);
     out.only_first += a.right && !b.right ? 1 : 0;
     out.only_second += b.right && !a.right ? 1 : 0;
     tokens[0].add(a.tokens);
@@ -161,6 +176,9 @@ Difference compare(const Records& first, const Records& second) {
   out.questions = right.count();
   out.exact_match = right.interval();
   out.anls = similar.interval();
+  out.score = score.interval();
+  out.first_score = scores[0].value();
+  out.second_score = scores[1].value();
   out.first_right = share[0].value();
   out.second_right = share[1].value();
   out.first_tokens = tokens[0].value();

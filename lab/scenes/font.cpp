@@ -1,11 +1,15 @@
 #include <atomic>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
 #include "arrcoc/error.h"
 #include "lab/scenes/library.h"
 
+// A contour of one point makes stb read the point after the last: there is one, and it is zero.
+#define STBTT_malloc(size, user) ((void)(user), std::calloc(1, (size) + 64))
+#define STBTT_free(memory, user) ((void)(user), std::free(memory))
 #define STB_TRUETYPE_IMPLEMENTATION
 #define STBTT_STATIC
 #pragma GCC diagnostic push

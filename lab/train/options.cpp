@@ -28,17 +28,17 @@ void each(Struct& o, const Visit& visit) {
       o.questions, "taught", o.taught, "groups", o.groups, "accumulate", o.accumulate, "reading",
       o.reading, "joint", o.joint, "own_maps", o.own_maps, "own_maps_start", o.own_maps_start,
       "dense", o.dense, "enlarged", o.enlarged, "budget_low", o.budget_low, "budget_high",
-      o.budget_high, "data", o.data, "real", o.real, "real_words", o.real_words, "native", o.native,
-      "frame_zoom", o.frame_zoom, "real_slots", o.real_slots, "remember", o.remember, "held_share",
-      o.held_share, "held_real", o.held_real, "names", o.names, "guard", o.guard, "optimiser",
-      o.optimiser, "rate", o.rate, "realizer_rate", o.realizer_rate, "warmup", o.warmup,
-      "final_rate", o.final_rate, "decay", o.decay, "clip", o.clip, "glyph_weight", o.glyph_weight,
-      "sparsity", o.sparsity, "freeze_realizer", o.freeze_realizer, "freeze_answerer",
-      o.freeze_answerer, "freeze", o.freeze, "alternate", o.alternate, "outcome", o.outcome,
-      "outcome_weight", o.outcome_weight, "outcome_temperature", o.outcome_temperature, "recompute",
-      o.recompute, "report_seconds", o.report_seconds, "evaluate_seconds", o.evaluate_seconds,
-      "evaluate_steps", o.evaluate_steps, "held_out", o.held_out, "held_out_budget",
-      o.held_out_budget);
+      o.budget_high, "data", o.data, "real", o.real, "real_words", o.real_words, "swapped",
+      o.swapped, "native", o.native, "frame_zoom", o.frame_zoom, "real_slots", o.real_slots,
+      "remember", o.remember, "held_share", o.held_share, "held_real", o.held_real, "names",
+      o.names, "guard", o.guard, "optimiser", o.optimiser, "rate", o.rate, "realizer_rate",
+      o.realizer_rate, "warmup", o.warmup, "final_rate", o.final_rate, "decay", o.decay, "clip",
+      o.clip, "glyph_weight", o.glyph_weight, "sparsity", o.sparsity, "freeze_realizer",
+      o.freeze_realizer, "freeze_answerer", o.freeze_answerer, "freeze", o.freeze, "alternate",
+      o.alternate, "outcome", o.outcome, "outcome_weight", o.outcome_weight, "outcome_temperature",
+      o.outcome_temperature, "recompute", o.recompute, "report_seconds", o.report_seconds,
+      "evaluate_seconds", o.evaluate_seconds, "evaluate_steps", o.evaluate_steps, "held_out",
+      o.held_out, "held_out_budget", o.held_out_budget);
 }
 
 void require(bool good, const std::string& what) {
@@ -75,8 +75,9 @@ void check(const Options& o) {
   require(o.budget_low >= 4 && o.budget_low <= o.budget_high && o.budget_high <= 4096,
           "budgets must satisfy 4 <= budget_low <= budget_high <= 4096");
   require(o.held_out >= 1 && o.held_out_budget >= 4, "held_out starts at 1, its budget at 4");
-  require(o.real >= 0 && o.real <= 1 && o.real_words >= 0 && o.real_words <= 1,
-          "real and real_words are shares from 0 to 1");
+  require(o.real >= 0 && o.real <= 1 && o.real_words >= 0 && o.real_words <= 1 && o.swapped >= 0 &&
+              o.swapped <= 1,
+          "real, real_words and swapped are shares from 0 to 1");
   require(o.native >= 16 && o.native <= 4096, "native is a size from 16 to 4096 pixels");
   require(o.real_slots >= 1 && o.remember >= 0 && o.held_real >= 0,
           "real_slots starts at 1, remember and held_real at 0");

@@ -52,6 +52,7 @@ struct Options {
   // Real pictures beside the scenes: "DIR[:share],DIR...", folders in the format of shared/real.
   std::string data;
   float real = 0.5F;         // share of a step's pictures that are real
+  float swapped = 0;         // share of documents' views on which words of answers change places
   float real_words = 0.5F;   // share of the questions about real pages that are about words alone
   int native = 1600;         // longest side of real pictures that tokens are cut from
   float frame_zoom = 2;      // small real pictures are enlarged for the realizer, at most this much

@@ -58,6 +58,13 @@ void add_weights(const Relevance& relevance, ordered_json& out) {
                      {"focus", rounded(t.focus)}};
 }
 
+// Where tokens were not cut from the picture as it is: what leaves refer to.
+void add_canvas(const PictureAnswer& picture, ordered_json& out) {
+  const Geometry& g = picture.answer().allocation.geometry;
+  if (g.width == picture.width && g.height == picture.height) return;
+  out["canvas"] = {{"width", g.width}, {"height", g.height}};
+}
+
 ordered_json picture_json(const PictureAnswer& picture, bool read, bool details) {
   ordered_json out = {{"width", picture.width}, {"height", picture.height}};
   if (read) {
@@ -72,6 +79,7 @@ ordered_json picture_json(const PictureAnswer& picture, bool read, bool details)
   out["budget"] = picture.budget.tokens;
   out["tokens"] = picture.tokens;
   out["native_tokens"] = picture.native_tokens;
+  add_canvas(picture, out);
   auto regions = ordered_json::array();
   const Geometry extent{picture.width, picture.height, 0};
   for (const auto& region :
@@ -144,8 +152,7 @@ ordered_json to_json(const Answer& answer, const ReportOptions& options) {
   out["budget_reason"] = from.answer().allocation.budget.why;
   out["tokens"] = answer.tokens;
   out["native_tokens"] = answer.native_tokens;
-  if (allocation.geometry.width != from.width || allocation.geometry.height != from.height)
-    out["canvas"] = {{"width", allocation.geometry.width}, {"height", allocation.geometry.height}};
+  add_canvas(from, out);
   if (options.details) {
     add_tokens(allocation, out);
     out["map"] = to_json(from.look.relevance.map);

@@ -417,23 +417,25 @@ void Road::decide() {
 
 // ---- the answer
 
-Answer Road::finish() {
+Answer Road::finish() const {
+  std::vector<PictureAnswer> pictures;
+  for (const One& one : pictures_) pictures.push_back(one.out);
   for (size_t i : reading_) {  // looked at only
-    One& one = pictures_[i];
-    if (!one.out.passes.empty() && stop != Stop::open) continue;
-    if (one.open.allocation.tokens() == 0) continue;
-    if (one.open.tokens == 0) one.open.tokens = one.open.allocation.tokens();
-    one.out.tokens += one.open.tokens;
-    one.out.passes.push_back(std::move(one.open));
+    PictureAnswer& out = pictures[i];
+    Pass open = pictures_[i].open;
+    if (!out.passes.empty() && stop != Stop::open) continue;
+    if (open.allocation.tokens() == 0) continue;
+    if (open.tokens == 0) open.tokens = open.allocation.tokens();
+    out.tokens += open.tokens;
+    out.passes.push_back(std::move(open));
   }
-  reading_.clear();
-  for (const One& one : pictures_)
-    if (one.out.passes.empty())
+  for (const PictureAnswer& one : pictures)
+    if (one.passes.empty())
       throw Error(ErrorCode::bad_argument, "[finish] nothing has been looked at yet");
-  return described();
+  return described(std::move(pictures));
 }
 
-Answer Road::described() const {
+Answer Road::described(std::vector<PictureAnswer> pictures) const {
   Answer out;
   out.query = query_;
   out.policy = options_.policy;
@@ -441,8 +443,8 @@ Answer Road::described() const {
   out.stop = stop;
   out.picture = chosen_;
   out.each = comparison_ ? comparison_->each : "";
-  for (const One& one : pictures_) {
-    PictureAnswer& picture = out.pictures.emplace_back(one.out);
+  out.pictures = std::move(pictures);
+  for (PictureAnswer& picture : out.pictures) {
     out.tokens += picture.tokens;
     out.native_tokens += picture.native_tokens;
     const Pass& best = picture.answer();

@@ -26,7 +26,8 @@ class Road {
   void take(std::vector<Reply> replies);
   // Again, and how? Or why not.
   void decide();
-  Answer finish();
+  // Of what was read so far; where nothing was, of what is being read. The road may go on.
+  Answer finish() const;
 
   void spent(const std::string& stage, double milliseconds);
   Stop stop = Stop::open;
@@ -59,7 +60,7 @@ class Road {
   double believed(const Pass& pass) const;
   bool widened() const;
   void choose_picture();
-  Answer described() const;
+  Answer described(std::vector<PictureAnswer> pictures) const;
 
   std::vector<One> pictures_;
   std::shared_ptr<const Model> model_;

@@ -5,10 +5,12 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <optional>
 
 #include "arrcoc/error.h"
 #include "base/stopwatch.h"
 #include "cli/ask_flags.h"
+#include "cli/terminal.h"
 
 namespace arrcoc::cli {
 
@@ -20,6 +22,7 @@ struct Ask {
   std::vector<std::string> then;
   double threshold = -1;
   bool json = false, details = false;
+  std::optional<ShowFlag> show;
 };
 
 // FILE for the first picture, FILE with .2, .3 ... before its ending for the others.
@@ -45,6 +48,7 @@ void draw(const Ask& args, const std::vector<Picture>& pictures, const Answer& a
                        media::draw_homunculus(canvas, one.answer().allocation));
     if (!args.strip.empty())
       media::write_png(numbered(args.strip, i), media::draw_passes(canvas, one));
+    args.show->show(canvas, one.answer().allocation);
   }
 }
 
@@ -157,6 +161,16 @@ std::pair<std::string, std::string> parse_line(const std::string& text) {
   return {line["image"], line["question"]};
 }
 
+// Lines of a file that will be asked; 0 for what cannot be read twice.
+size_t questions_in(const std::string& path) {
+  if (!std::filesystem::is_regular_file(path)) return 0;
+  std::ifstream in(path, std::ios::binary);
+  size_t count = 0;
+  for (std::string text; std::getline(in, text);)
+    count += text.find_first_not_of(" \t\r") != std::string::npos ? 1 : 0;
+  return count;
+}
+
 // Pictures are named relative to the file of questions. What was seen of the last pictures is
 // remembered, so questions about one picture belong together.
 void ask_many(const Ask& args, const AskFlags& flags, const media::LoadOptions& load) {
@@ -172,6 +186,8 @@ void ask_many(const Ask& args, const AskFlags& flags, const media::LoadOptions& 
   Picture picture;
   std::string loaded, text;
   int failed = 0, asked = 0;
+  std::optional<Progress> progress;
+  if (const size_t all = questions_in(args.batch); all > 0) progress.emplace("asking", all);
   for (int number = 1; std::getline(in, text); ++number) {
     if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
     ++asked;
@@ -192,8 +208,11 @@ void ask_many(const Ask& args, const AskFlags& flags, const media::LoadOptions& 
       ++failed;
       out["error"] = problem.what();
     }
+    if (progress) progress->clear();
     std::cout << out.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << std::endl;
+    if (progress) progress->step();
   }
+  progress.reset();
   if (asked == 0) throw Error(ErrorCode::bad_json, args.batch + " holds no questions");
   if (failed > 0)
     throw Error(ErrorCode::bad_json, std::to_string(failed) + " of " + std::to_string(asked) +
@@ -204,6 +223,8 @@ void ask_many(const Ask& args, const AskFlags& flags, const media::LoadOptions& 
 void ask(const Ask& args, const AskFlags& flags, const media::LoadOptions& load) {
   if (args.details && !args.json && args.batch.empty())
     throw Error(ErrorCode::bad_argument, "--details goes with --json or --batch");
+  if ((args.json || !args.batch.empty()) && args.show->given())
+    throw Error(ErrorCode::bad_argument, "--show goes with neither --json nor --batch");
   if (args.batch.empty()) return ask_once(args, flags, load);
   if (!args.words.empty())
     throw Error(ErrorCode::bad_argument, "give a picture and a question, or --batch FILE");
@@ -233,6 +254,7 @@ void add_ask(CLI::App& app) {
       ->allow_extra_args(false);
   sub->add_flag("--json", args->json, "print everything as JSON");
   sub->add_flag("--details", args->details, "with --json or --batch: leaves and maps too");
+  args->show.emplace(*sub);
   const AskFlags flags(*sub);
   auto load = add_load_flags(*sub);
   sub->callback([args, flags, load] { ask(*args, flags, *load); });

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "arrcoc/error.h"
+#include "cli/hub.h"
 
 namespace arrcoc::cli {
 
@@ -80,6 +81,8 @@ void GazeFlag::apply(const Picture& picture, AskOptions& options) const {
 }
 
 struct AskFlags::Model {
+  explicit Model(CLI::App& app) : hub(app) {}
+  HubFlags hub;
   std::string folder, mode, relevance = "network", relevance_model, device = "cpu", dtype;
   int64_t max_new_tokens = 0;
   double top_p = 0;
@@ -89,19 +92,25 @@ struct AskFlags::Model {
                                          "--top-p", "--device",    "--max-new-tokens",
                                          "--dtype", "--merge",     "--tiers"};
   bool own() const { return folder.empty() || holds_bundle(folder); }  // the bundled architecture
+  // Names become folders; only when they are needed, as that may take a while.
+  void find() {
+    for (std::string* one : {&folder, &relevance_model})
+      if (!one->empty()) *one = hub.folder(*one);
+  }
 };
 
 AskFlags::AskFlags(CLI::App& app)
-    : app_(&app), options_(app), passes_(app), gaze_(app), model_(std::make_shared<Model>()) {
+    : app_(&app), options_(app), passes_(app), gaze_(app), model_(std::make_shared<Model>(app)) {
   Model& m = *model_;
   const auto add = [&](const char* name, auto& target, const char* help) {
     return app.add_option(name, target, help)->group("Hugging Face model");
   };
   add("--model", m.folder,
-      "folder of the model that is to answer: Hugging Face, or other weights of the bundled one");
+      "model that is to answer: a folder, or OWNER/NAME[@REVISION] of Hugging Face's hub");
   add("--mode", m.mode, "native, prune, patches or zoom (default: zoom if it can, else prune)");
   add("--relevance", m.relevance, "map from: network, clip, attention or combined");
-  add("--relevance-model", m.relevance_model, "folder of a CLIP or SigLIP model");
+  add("--relevance-model", m.relevance_model,
+      "CLIP or SigLIP model: a folder, or OWNER/NAME[@REVISION]");
   add("--max-new-tokens", m.max_new_tokens, "length of an answer, at most")
       ->check(CLI::Range(1, 1 << 20));
   add("--top-p", m.top_p, "sample among the likeliest tokens of this share")->check(between(0, 1));
@@ -129,6 +138,7 @@ AskOptions AskFlags::options(const Picture& picture) const {
 }
 
 std::shared_ptr<const Asker> AskFlags::asker() const {
+  model_->find();
   const Model& m = *model_;
   if (m.own()) {
     for (const char* flag : Model::kOwn)

@@ -8,12 +8,14 @@
 #include <filesystem>
 #include <iostream>
 #include <new>
+#include <set>
 #include <thread>
 
 #include "arrcoc/error.h"
+#include "arrcoc/kernels.h"
 #include "arrcoc/version.h"
-#include "base/distance.h"
 #include "base/join.h"
+#include "cli/hints.h"
 #include "cli/plain.h"
 
 namespace arrcoc::cli {
@@ -41,13 +43,22 @@ std::string unknown_command(const std::string& word, const CLI::App& app,
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
     names.push_back(sub->get_name());
   std::sort(names.begin(), names.end());
-  std::vector<std::string> near;
-  for (const std::string& name : names)
-    if (name.rfind(word, 0) == 0 || word.rfind(name, 0) == 0 || edit_distance(name, word) <= 2)
-      near.push_back(name);
+  const std::vector<std::string> near = nearly(word, names);
   return "no command '" + word + "'; " +
          (near.empty() ? "there are " + joined(names)
                        : "did you mean " + joined(near, " or ") + "?");
+}
+
+// The flags of a command that are spelt nearly like one that it does not have; "" without any.
+std::string near_flags(const std::vector<std::string>& rest, const CLI::App& at) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : at.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  for (const std::string& word : rest)
+    if (word.rfind("--", 0) == 0)
+      if (const auto near = nearly(word.substr(0, word.find('=')), names); !near.empty())
+        return "; did you mean " + joined(near, " or ") + "?";
+  return "";
 }
 
 // What went wrong in one line.
@@ -57,7 +68,7 @@ std::string problem_of(const CLI::ParseError& e, const CLI::App& app, const Prog
   const std::vector<std::string> rest = at->remaining();
   if (at->get_require_subcommand_min() > 0 && !rest.empty() && rest[0].rfind("-", 0) != 0)
     return unknown_command(rest[0], *at, at == &app ? program.others : std::vector<std::string>{});
-  return e.what();
+  return e.what() + near_flags(rest, *at);
 }
 
 int dispatch(int argc, char** argv, const Program& program) {
@@ -69,7 +80,22 @@ int dispatch(int argc, char** argv, const Program& program) {
   // libtorch counts physical cores only and would leave half of a small machine idle.
   int threads = static_cast<int>(std::thread::hardware_concurrency());
   app.add_option("--threads", threads, "threads for tensor work")->check(CLI::Range(1, 1024));
+  // Read when the bundle is loaded; programs that this one starts inherit it.
+  const std::set<std::string> with_networks = {"ask", "look", "watch", "serve", "eval", "bench"};
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    if (with_networks.count(command->get_name()))
+      command->add_option_function<std::string>(
+          "--kernels",
+          [](const std::string& kernels) {
+            parse_enum<Kernels>(kernels);
+            ::setenv("ARRCOC_KERNELS", kernels.c_str(), 1);
+          },
+          "how the bundled networks are computed: auto, fast (8 bits), reference (float32)");
   app.parse_complete_callback([&] { at::set_num_threads(std::max(1, threads)); });
+  if (argc == 1 && program.welcome != nullptr) {
+    std::cout << program.welcome();
+    return 0;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {
@@ -93,7 +119,7 @@ int run(int argc, char** argv, const Program& program) {
     media::register_strategies();
     return dispatch(argc, argv, program);
   } catch (const Error& e) {
-    std::cerr << "arrcoc: " << one_line(e.what()) << "\n";
+    std::cerr << "arrcoc: " << one_line(with_hint(e.what())) << "\n";
   } catch (const std::bad_alloc&) {
     std::cerr << "arrcoc: out of memory\n";
   } catch (const std::filesystem::filesystem_error& e) {

@@ -19,8 +19,9 @@ namespace arrcoc::cli {
 // The commands of one program: arrcoc itself, or the lab beside it.
 struct Program {
   std::vector<void (*)(CLI::App&)> commands;
-  std::string footer;               // below the help
-  std::vector<std::string> others;  // commands of the program beside it, for hints
+  std::string footer;                  // below the help
+  std::vector<std::string> others;     // commands of the program beside it, for hints
+  std::string (*welcome)() = nullptr;  // what the program says without arguments
 };
 int run(int argc, char** argv, const Program& program);
 // Starts the program once more with settings that idle threads need, unless they are set.
@@ -32,6 +33,10 @@ void add_info(CLI::App& app);
 void add_models(CLI::App& app);
 void add_serve(CLI::App& app);
 void add_log(CLI::App& app);
+void add_mcp(CLI::App& app);
+void add_doctor(CLI::App& app);
+// Three commands to try, with pictures that are there.
+std::string welcome();
 void add_watch(CLI::App& app);
 
 // Adds --policy, --config FILE and one flag per option field; the methods are valid in the
@@ -83,6 +88,7 @@ class Progress {
   ~Progress();
   void step(size_t by = 1);
   void skip(size_t by);  // done before: it says nothing about the speed
+  void clear() const;    // before others write to the same terminal
 
  private:
   std::string what_;

@@ -250,7 +250,9 @@ Progress::Progress(std::string what, size_t total)
       said_(start_),
       shown_(::isatty(STDERR_FILENO) != 0) {}
 
-Progress::~Progress() {
+Progress::~Progress() { clear(); }
+
+void Progress::clear() const {
   if (shown_) std::fprintf(stderr, "\r\033[K");
 }
 

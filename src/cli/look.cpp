@@ -4,6 +4,8 @@
 #include "arrcoc/error.h"
 #include "base/stopwatch.h"
 #include "cli/ask_flags.h"
+#include "cli/npy.h"
+#include "cli/terminal.h"
 
 namespace arrcoc::cli {
 
@@ -61,8 +63,9 @@ void print(const Picture& picture, const Answer& answer) {
   for (const std::string& f : answer.fallbacks) std::cout << "note       " << f << "\n";
 }
 
-void look(const Look& args, const OptionFlags& flags, const GazeFlag& gaze,
+void look(const Look& args, const OptionFlags& flags, const GazeFlag& gaze, const ShowFlag& show,
           const media::LoadOptions& load) {
+  if (args.json && show.given()) throw Error(ErrorCode::bad_argument, "either --json or --show");
   AskOptions options = flags.options();
   flags.require_effect(options);
   parse_query(args.question);  // refuse a bad question before the picture is read
@@ -79,12 +82,17 @@ void look(const Look& args, const OptionFlags& flags, const GazeFlag& gaze,
   const Picture& canvas = pyramid->picture();
   if (!args.heatmap.empty())
     media::write_png(args.heatmap, media::draw_homunculus(canvas, allocation));
-  if (!args.relevance.empty())
-    media::write_png(args.relevance, media::draw_relevance(picture, answer.from().look.relevance));
+  const Relevance& relevance = answer.from().look.relevance;
+  if (args.relevance.ends_with(".npy")) {
+    write_npy(args.relevance, relevance.map);
+  } else if (!args.relevance.empty()) {
+    media::write_png(args.relevance, media::draw_relevance(picture, relevance));
+  }
   if (!args.seen.empty()) media::write_png(args.seen, media::draw_seen(*pyramid, allocation));
   if (args.json) {
     std::cout << to_json(answer, {true}).dump() << "\n";
   } else {
+    show.show(canvas, allocation);
     print(picture, answer);
   }
 }
@@ -97,13 +105,15 @@ void add_look(CLI::App& app) {
   sub->add_option("image", args->image, "picture file, or - for standard input")->required();
   sub->add_option("question", args->question, "what is asked")->required();
   sub->add_option("--heatmap", args->heatmap, "write the homunculus: tokens per area (PNG)");
-  sub->add_option("--relevance", args->relevance, "write the relevance map (PNG)");
+  sub->add_option("--relevance", args->relevance,
+                  "write the relevance map: PNG, or its floats as .npy");
   sub->add_option("--seen", args->seen, "write the picture as the model sees it (PNG)");
   sub->add_flag("--json", args->json, "print everything as JSON");
   const OptionFlags flags(*sub);
   const GazeFlag gaze(*sub);
+  const ShowFlag show(*sub);
   auto load = add_load_flags(*sub);
-  sub->callback([args, flags, gaze, load] { look(*args, flags, gaze, *load); });
+  sub->callback([args, flags, gaze, show, load] { look(*args, flags, gaze, show, *load); });
 }
 
 }  // namespace arrcoc::cli

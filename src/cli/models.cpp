@@ -1,5 +1,5 @@
-// arrcoc models list|info|check|init: Hugging Face checkpoints on this machine, and weights of the
-// bundled model.
+// arrcoc models pull|list|info|check|init: Hugging Face checkpoints on this machine, and weights of
+// the bundled model.
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include "arrcoc/bundle.h"
 #include "arrcoc/error.h"
 #include "cli/cli.h"
+#include "cli/hub.h"
 
 namespace arrcoc::cli {
 
@@ -79,8 +80,9 @@ ModelInfo inspect(const std::string& folder) {
   return holds_bundle(folder) ? inspect_bundle(folder) : inspect_model(folder);
 }
 
-ordered_json to_json(const ModelInfo& info) {
+ordered_json to_json(const ModelInfo& info, const std::string& name = "") {
   ordered_json out;
+  if (!name.empty()) out["name"] = name;  // on the hub
   out["folder"] = info.folder;
   out["family"] = info.family;
   out["dtype"] = info.dtype;
@@ -93,26 +95,30 @@ ordered_json to_json(const ModelInfo& info) {
 }
 
 void list(const Models& options) {
-  std::vector<std::vector<std::string>> rows = {
-      {"folder", "family", "parameters", "size", "state"}};
+  std::vector<std::vector<std::string>> rows = {{"model", "family", "parameters", "size", "state"}};
   auto all = ordered_json::array();
-  for (const std::string& folder : found(options.folder)) {
+  const auto add = [&](const std::string& folder, const std::string& name) {
     ModelInfo info = inspect(folder);
-    all.push_back(to_json(info));
-    rows.push_back({folder, info.family.empty() ? "?" : info.family, count_text(info.parameters),
-                    bytes_text(info.stored_bytes), info.problem.empty() ? "ready" : info.problem});
-  }
+    all.push_back(to_json(info, name));
+    rows.push_back({name.empty() ? folder : name, info.family.empty() ? "?" : info.family,
+                    count_text(info.parameters), bytes_text(info.stored_bytes),
+                    info.problem.empty() ? "ready" : info.problem});
+  };
+  for (const std::string& folder : found(options.folder)) add(folder, "");
+  if (options.folder.empty())
+    for (const hub::Cached& one : hub::cached(hub_settings())) add(one.folder, one.name.text());
   if (options.json) {
     std::cout << all.dump(1) << "\n";
   } else if (rows.size() == 1) {
-    std::cout << "no checkpoints found (give a folder, or set ARRCOC_MODELS)\n";
+    std::cout
+        << "no checkpoints found (give a folder, set ARRCOC_MODELS, or pull one by its name)\n";
   } else {
     std::cout << table(rows);
   }
 }
 
 void info(const Models& options) {
-  ModelInfo about = inspect(options.folder);
+  ModelInfo about = inspect(cached_folder(options.folder));
   if (options.json) {
     std::cout << to_json(about).dump(1) << "\n";
   } else {
@@ -157,15 +163,16 @@ std::vector<TensorCheck> checks(const Models& options) {
     return check_processor(options.processor, options.golden, pictures_in(options.images));
   }
   need(options.folder, "the checkpoint's folder");
-  if (holds_bundle(options.folder)) {
+  const std::string folder = cached_folder(options.folder);
+  if (holds_bundle(folder)) {
     if (!options.golden.empty())
       throw Error(ErrorCode::bad_argument, "--golden is for Hugging Face checkpoints");
-    return check_bundle(options.folder);
+    return check_bundle(folder);
   }
   if (!options.golden.empty()) {
-    return check_golden(options.folder, options.golden, options.device);
+    return check_golden(folder, options.golden, options.device);
   }
-  return self_test(options.folder, {.device = options.device});
+  return self_test(folder, {.device = options.device});
 }
 
 void check(const Models& options) {
@@ -183,6 +190,14 @@ void check(const Models& options) {
   }
 }
 
+void pull(const Models& options, const HubFlags& hub) {
+  const auto name = hub::parse_name(options.folder);
+  if (!name)
+    throw Error(ErrorCode::bad_argument,
+                "'" + options.folder + "' is no OWNER/NAME[@REVISION] of a model on the hub");
+  std::cout << hub.pull(*name) << "\n";
+}
+
 void init(const Models& options) {
   int64_t parameters = init_checkpoint(options.config, options.out, options.dtype, options.seed);
   std::cout << options.out << ": " << count_text(parameters) << " random parameters\n";
@@ -191,12 +206,17 @@ void init(const Models& options) {
 }  // namespace
 
 void add_models(CLI::App& app) {
-  CLI::App* models = app.add_subcommand("models", "checkpoints: list, info, check, init");
+  CLI::App* models = app.add_subcommand("models", "checkpoints: pull, list, info, check, init");
   models->require_subcommand(1);
   auto options = std::make_shared<Models>();
 
+  CLI::App* pulled = models->add_subcommand("pull", "fetch a model from Hugging Face's hub");
+  pulled->add_option("name", options->folder, "OWNER/NAME[@REVISION]")->required();
+  pulled->callback([options, hub = HubFlags(*pulled)] { pull(*options, hub); });
+
   CLI::App* lists = models->add_subcommand("list", "what is there and whether it loads");
-  lists->add_option("folder", options->folder, "where to look (default: $ARRCOC_MODELS or models)");
+  lists->add_option("folder", options->folder,
+                    "where to look (default: $ARRCOC_MODELS or models, and the hub's cache)");
   lists->add_flag("--json", options->json, "print JSON");
   lists->callback([options] { list(*options); });
 

@@ -12,34 +12,12 @@
 #include <mutex>
 
 #include "arrcoc/error.h"
-#include "arrcoc/serve.h"
-#include "cli/cli.h"
+#include "cli/hub.h"
+#include "cli/serve.h"
 
 namespace arrcoc::cli {
 
 namespace {
-
-struct Serve {
-  std::string config;
-  bool show = false, report = false;
-  std::vector<std::function<void(serving::Options&)>> flags;  // set what was given
-};
-
-// Configuration file, then environment, then flags.
-serving::Options options_of(const Serve& args) {
-  serving::Options options;
-  if (!args.config.empty()) {
-    const auto bytes = media::read_file(args.config, 1 << 20);
-    try {
-      serving::apply_json(options, std::string(bytes.begin(), bytes.end()));
-    } catch (const Error& e) {
-      throw Error(e.code(), args.config + ": " + e.what());
-    }
-  }
-  serving::apply_environment(options, [](const char* name) { return std::getenv(name); });
-  for (const auto& set : args.flags) set(options);
-  return options;
-}
 
 // SIGTERM or SIGINT, whichever thread it comes to. Blocking them would not do: math libraries start
 // threads before main, which take a signal that nobody waits for yet and end the program.
@@ -69,19 +47,43 @@ class EndSignal {
   static inline int pipe_[2] = {-1, -1};
 };
 
-void serve(const Serve& args) {
-  const serving::Options options = options_of(args);
-  if (args.show) {
-    std::cout << serving::to_json(options) << "\n";
-    return;
+std::string address(const serving::Options& options, int port) {
+  const bool six = options.host.find(':') != std::string::npos;
+  return "http://" + (six ? "[" + options.host + "]" : options.host) + ":" + std::to_string(port);
+}
+
+}  // namespace
+
+struct ServerFlags::State {
+  explicit State(CLI::App& app) : hub(app) {}
+  HubFlags hub;
+  std::string config;
+  std::vector<std::function<void(serving::Options&)>> set;  // what was given
+};
+
+serving::Options ServerFlags::options() const {
+  serving::Options options;
+  if (const std::string& config = state_->config; !config.empty()) {
+    const auto bytes = media::read_file(config, 1 << 20);
+    try {
+      serving::apply_json(options, std::string(bytes.begin(), bytes.end()));
+    } catch (const Error& e) {
+      throw Error(e.code(), config + ": " + e.what());
+    }
   }
-  if (args.report) {
-    const bool six = options.host.find(':') != std::string::npos;
-    const std::string host = six ? "[" + options.host + "]" : options.host;
-    std::cout << serving::savings_table("http://" + host + ":" + std::to_string(options.port),
-                                        serving::with_keys(options).api_key);
-    return;
-  }
+  serving::apply_environment(options, [](const char* name) { return std::getenv(name); });
+  for (const auto& set : state_->set) set(options);
+  return options;
+}
+
+serving::Options ServerFlags::with_models() const {
+  serving::Options out = options();
+  for (std::string* model : {&out.model, &out.relevance_model})
+    if (!model->empty()) *model = state_->hub.folder(*model);
+  return out;
+}
+
+void run_server(const serving::Options& options) {
   // Bodies and pictures of strangers are given back to the system, not kept for the next ones.
   ::mallopt(M_MMAP_THRESHOLD, 8 << 20);
   const EndSignal end;
@@ -98,9 +100,7 @@ void serve(const Serve& args) {
     ended = end.wait(0);
   }
   if (ready) {
-    const std::string host =
-        options.host.find(':') == std::string::npos ? options.host : "[" + options.host + "]";
-    std::cout << "arrcoc serves on http://" << host << ":" << server.port() << std::endl;
+    std::cout << "arrcoc serves on " << address(options, server.port()) << std::endl;
     end.wait(-1);
   }
   const bool clean = server.stop();
@@ -108,22 +108,15 @@ void serve(const Serve& args) {
   if (!clean) std::_Exit(0);  // something does not listen: what was acknowledged is on disk
 }
 
-}  // namespace
-
-void add_serve(CLI::App& app) {
-  CLI::App* sub = app.add_subcommand("serve", "answer over HTTP, as OpenAI's servers do");
-  auto args = std::make_shared<Serve>();
-  sub->add_option("--config", args->config, "options as a JSON file");
-  sub->add_flag("--show-options", args->show, "print the options and stop");
-  sub->add_flag("--report", args->report,
-                "print what the server that runs at --host and --port saved so far, and stop");
+ServerFlags::ServerFlags(CLI::App& app) : state_(std::make_shared<State>(app)) {
+  app.add_option("--config", state_->config, "options as a JSON file");
   serving::Options defaults;
   serving::visit_fields(defaults, [&](const char* name, const char* help, auto& field) {
     using T = std::decay_t<decltype(field)>;
     std::string flag = std::string("--") + name;
     std::replace(flag.begin(), flag.end(), '_', '-');
-    const auto set = [args, key = std::string(name)](const T& value) {
-      args->flags.push_back([key, value](serving::Options& options) {
+    const auto set = [state = state_, key = std::string(name)](const T& value) {
+      state->set.push_back([key, value](serving::Options& options) {
         serving::visit_fields(options, [&](const char* other, const char*, auto& target) {
           if constexpr (std::is_same_v<std::decay_t<decltype(target)>, T>)
             if (key == other) target = value;
@@ -131,15 +124,34 @@ void add_serve(CLI::App& app) {
       });
     };
     if constexpr (NamedEnum<T>) {
-      sub->add_option_function<std::string>(
+      app.add_option_function<std::string>(
           flag, [set](const std::string& value) { set(parse_enum<T>(value)); }, help);
     } else if constexpr (std::is_same_v<T, std::optional<double>>) {
-      sub->add_option_function<double>(flag, set, help);
+      app.add_option_function<double>(flag, set, help);
     } else {
-      sub->add_option_function<T>(flag, set, help);
+      app.add_option_function<T>(flag, set, help);
     }
   });
-  sub->callback([args] { serve(*args); });
+}
+
+void add_serve(CLI::App& app) {
+  CLI::App* sub = app.add_subcommand("serve", "answer over HTTP, as OpenAI's servers do");
+  auto show = std::make_shared<bool>(false), report = std::make_shared<bool>(false);
+  sub->add_flag("--show-options", *show, "print the options and stop");
+  sub->add_flag("--report", *report,
+                "print what the server that runs at --host and --port saved so far, and stop");
+  const ServerFlags flags(*sub);
+  sub->callback([show, report, flags] {
+    const serving::Options options = flags.options();
+    if (*show) {
+      std::cout << serving::to_json(options) << "\n";
+    } else if (*report) {
+      std::cout << serving::savings_table(address(options, options.port),
+                                          serving::with_keys(options).api_key);
+    } else {
+      run_server(flags.with_models());
+    }
+  });
 }
 
 }  // namespace arrcoc::cli

@@ -1,11 +1,14 @@
 // arrcoc watch VIDEO|DIR|camera "QUESTION": tokens that follow a film, and an answer at the end.
 #include "cli/watch.h"
 
+#include <algorithm>
 #include <iostream>
 
 #include "arrcoc/error.h"
+#include "arrcoc/film_model.h"
 #include "arrcoc/media.h"
 #include "base/stopwatch.h"
+#include "cli/hub.h"
 
 namespace arrcoc::cli {
 
@@ -26,13 +29,39 @@ struct Watch {
   int64_t clip_budget = 0;
   double rate = 0;
   bool json = false;
+  std::string model, device = "cpu", dtype;  // a Hugging Face model that reads the film at the end
+  int64_t max_new_tokens = 0;
 };
+
+constexpr size_t kMostRead = 32;  // frames that such a model reads
 
 // An answer from one frame: what `arrcoc ask` says of it.
 struct FrameAnswer {
   int64_t frame = 0;
   Answer answer;
 };
+
+// An answer from several frames at once.
+struct FilmAnswer {
+  std::vector<int64_t> frames;
+  Reply reply;
+};
+
+ordered_json to_json(const FilmAnswer& film) {
+  const Reply& reply = film.reply;
+  return {{"frames", film.frames},
+          {"text", reply.text},
+          {"confidence", rounded(reply.confidence)},
+          {"tokens", reply.kept.at(0)},
+          {"prompt_tokens", reply.prompt_tokens},
+          {"completion_tokens", reply.completion_tokens}};
+}
+
+std::string to_text(const FilmAnswer& film) {
+  return "answer     " + (film.reply.text.empty() ? "(nothing)" : film.reply.text) + "  (" +
+         std::to_string(film.frames.size()) + " frames, " + std::to_string(film.reply.kept.at(0)) +
+         " tokens, confidence " + fixed(film.reply.confidence, 2) + ")";
+}
 
 ordered_json to_json(const FrameAnswer& reply) {
   ordered_json out = {{"frame", reply.frame}};
@@ -59,33 +88,50 @@ class Session {
         asker_(args.answer != "none" ? bundle() : bundle_for(options_)),
         looker_(asker_.looker(options_)),
         follower_(timing(flags), media::dis_flow(), media::slic_segments()) {
+    if (!args.model.empty())
+      model_ = open_model(args.model,
+                          {.mode = ReadMode::prune, .device = args.device, .dtype = args.dtype});
+    if (model_ && !reads_films(*model_))
+      throw Error(ErrorCode::unsupported, args.model +
+                                              ": watch --model wants Qwen2-VL, Qwen2.5-VL "
+                                              "or Qwen3-VL, which read films");
     if (!args.video.empty())
       writer_ = std::make_unique<media::VideoWriter>(args.video, video_.fps());
   }
 
   void run() {
+    std::optional<Progress> progress;
+    if (const int64_t all = expected(); all > 0)
+      progress.emplace("frames", static_cast<size_t>(all));
     while (args_.max_frames == 0 || frames_ < args_.max_frames) {
       Stopwatch watch;
       const std::optional<VideoFrame> frame = video_.read();
       decoding_ += watch.lap();
       if (!frame) break;
+      if (progress) progress->clear();
       take(*frame);
+      if (progress) progress->step();
     }
+    progress.reset();
     if (frames_ == broken_)
       throw Error(ErrorCode::bad_image, "no frame of " + args_.source + " could be read: " + why_);
     finish();
   }
 
  private:
+  // Frames to come; 0: nobody knows.
+  int64_t expected() const {
+    const int64_t said = video_.expected(), most = args_.max_frames;
+    return said > 0 && most > 0 ? std::min(said, most) : std::max(said, most);
+  }
+
   filming::Options timing(const WatchFlags& flags) const {
     filming::Options out = flags.timing(asker_.bundle() ? asker_.bundle()->film : FilmConstants{});
     out.interest = filming::interest_in(question_);
     if (args_.rate > 0) out.allowance.rate = std::min<double>(args_.rate, out.allowance.most);
     if (args_.clip_budget > 0) {
       out.allowance.total = args_.clip_budget;
-      int64_t frames = video_.expected();
-      if (args_.max_frames > 0)
-        frames = frames > 0 ? std::min(frames, args_.max_frames) : args_.max_frames;
+      const int64_t frames = expected();
       if (frames == 0)
         throw Error(ErrorCode::bad_argument,
                     "--clip-budget needs --max-frames here: " + args_.source +
@@ -127,10 +173,42 @@ class Session {
   // A frame is kept when it is the most relevant so far; a later one wins a tie.
   std::optional<FrameAnswer> answered(const VideoFrame& frame, const Step& step) {
     if (args_.answer == "none") return std::nullopt;
+    if (model_) {
+      keep(frame, step);
+      return std::nullopt;
+    }
     if (!best_ || step.strength >= best_->second.strength) best_.emplace(frame, step);
     const bool event = step.frame == 0 || step.cut;
     if (args_.answer != "events" || !event) return std::nullopt;
     return reply(frame, step.frame);
+  }
+
+  // Frames that tokens were spent on, the most relevant ones.
+  void keep(const VideoFrame& frame, const Step& step) {
+    if (step.tokens == 0) return;
+    kept_.emplace_back(frame, step);
+    if (kept_.size() <= kMostRead) return;
+    kept_.erase(std::min_element(kept_.begin(), kept_.end(), [](const auto& a, const auto& b) {
+      return a.second.strength < b.second.strength;
+    }));
+  }
+
+  FilmAnswer read_kept() const {
+    std::vector<Picture> pictures;
+    for (const auto& [frame, step] : kept_) pictures.push_back(frame.picture());
+    FilmAnswer out;
+    std::vector<FilmFrame> frames;
+    for (size_t i = 0; i < kept_.size(); ++i) {
+      const Step& step = kept_[i].second;
+      out.frames.push_back(step.frame);
+      frames.push_back(
+          {&pictures[i], static_cast<double>(step.frame) / video_.fps(), step.allocation});
+      frames.back().allocation.budget.tokens = step.tokens;
+    }
+    GenerateOptions generate;
+    generate.max_new_tokens = args_.max_new_tokens;
+    out.reply = read_film(*model_, frames, args_.question, generate);
+    return out;
   }
 
   // The frame is asked as a picture by itself, with all that --budget allows.
@@ -170,12 +248,15 @@ class Session {
   void finish() {
     std::optional<FrameAnswer> last;
     if (args_.answer == "end" && best_) last = reply(best_->first, best_->second.frame);
+    std::optional<FilmAnswer> film;
+    if (model_ && !kept_.empty()) film = read_kept();
     if (writer_) writer_->finish();
     if (!args_.timeline.empty()) media::write_png(args_.timeline, timeline_.draw());
     const std::string ending = args_.max_frames > 0 ? "" : video_.ending();
     if (args_.json) {
       // One line a frame on standard output; what concerns the whole film goes beside it.
       if (last) std::cerr << ordered_json{{"answer", to_json(*last)}}.dump() << "\n";
+      if (film) std::cerr << ordered_json{{"answer", to_json(*film)}}.dump() << "\n";
       if (!ending.empty()) std::cerr << "arrcoc: note: " << ending << "\n";
       return;
     }
@@ -188,6 +269,7 @@ class Session {
               << rounded(decoding_ / n) << " ms decoding, " << rounded(allocating_ / n)
               << " ms allocating a frame\n";
     if (last) std::cout << to_text(*last) << "\n";
+    if (film) std::cout << to_text(*film) << "\n";
     if (!ending.empty()) std::cout << "note       " << ending << "\n";
   }
 
@@ -203,7 +285,9 @@ class Session {
   std::unique_ptr<media::VideoWriter> writer_;
   media::Timeline timeline_;
   std::optional<std::pair<VideoFrame, Step>> best_;
-  double decoding_ = 0, allocating_ = 0;  // milliseconds
+  std::shared_ptr<const Model> model_;
+  std::vector<std::pair<VideoFrame, Step>> kept_;  // for it
+  double decoding_ = 0, allocating_ = 0;           // milliseconds
   int64_t frames_ = 0, broken_ = 0, cuts_ = 0;
   std::string why_;
   mutable double shown_scale_ = 1;
@@ -228,9 +312,27 @@ void add_watch(CLI::App& app) {
   sub->add_option("--video", args->video, "write the annotated film (.mp4, .mkv, .mov, .avi)");
   sub->add_option("--timeline", args->timeline, "write tokens, motion and cuts over time (PNG)");
   sub->add_flag("--json", args->json, "one line a frame: frame, tokens, coherence, cut, leaves");
+  const auto own = [&](const char* name, auto& target, const char* help) {
+    return sub->add_option(name, target, help)->group("Hugging Face model");
+  };
+  own("--model", args->model,
+      "Qwen2-VL, Qwen2.5-VL or Qwen3-VL that reads the film at the end, in one sequence: a folder, "
+      "or OWNER/NAME[@REVISION] of Hugging Face's hub");
+  own("--device", args->device, "cpu, cuda or cuda:N");
+  own("--dtype", args->dtype, "float32, bfloat16 or float16");
+  own("--max-new-tokens", args->max_new_tokens, "length of an answer, at most")
+      ->check(CLI::Range(1, 1 << 20));
   const WatchFlags flags(*sub);
   auto load = add_load_flags(*sub);
-  sub->callback([args, flags, load] { Session(*args, flags, *load).run(); });
+  sub->callback([args, flags, load, sub, hub = HubFlags(*sub)] {
+    for (const char* flag : {"--device", "--dtype", "--max-new-tokens"})
+      if (args->model.empty() && sub->count(flag) > 0)
+        throw Error(ErrorCode::bad_argument, std::string(flag) + " needs --model");
+    if (!args->model.empty() && args->answer == "events")
+      throw Error(ErrorCode::bad_argument, "--model reads the film at its end: --answer end");
+    if (!args->model.empty()) args->model = hub.folder(args->model);
+    Session(*args, flags, *load).run();
+  });
 }
 
 }  // namespace arrcoc::cli

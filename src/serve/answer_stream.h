@@ -25,8 +25,18 @@ class AnswerStream {
     text = text_;
     return done_ ? Progress::done : Progress::more;
   }
+  // Blocks until it is known where the tokens go, or the end, or `until`: false.
+  bool wait_looked(Clock::time_point until) const {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_until(lock, until, [&] { return done_ || looked_; });
+  }
 
  protected:
+  void looked() {
+    const std::scoped_lock lock(mutex_);
+    looked_ = true;
+    changed_.notify_all();
+  }
   // Answers have no white space around them: it is kept back unless more follows.
   void add(std::string_view piece) {
     const std::scoped_lock lock(mutex_);
@@ -57,7 +67,7 @@ class AnswerStream {
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   std::string text_, blank_;
-  bool done_ = false;
+  bool looked_ = false, done_ = false;
   std::exception_ptr problem_;
 };
 

@@ -6,11 +6,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/base64.h"
+
 namespace arrcoc::serving {
 
-std::string to_base64(const std::vector<uint8_t>& bytes);
-// Error{bad_argument} for anything but base64 (padding may be left out).
-std::vector<uint8_t> from_base64(std::string_view text);
+using arrcoc::from_base64;
+using arrcoc::to_base64;
 
 std::string png_url(const std::vector<uint8_t>& png);  // data:image/png;base64,...
 // The bytes of a data:image/...;base64 or data:application/pdf;base64 URL. Error{bad_argument}.

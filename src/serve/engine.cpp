@@ -28,7 +28,7 @@ struct Dropped {};  // nobody waited for a picture any more
 // Whatever the answer depends on. The running job keeps its pictures, so their addresses are names.
 std::string key_of(const Question& q) {
   const AskOptions& o = q.options;
-  json key = {q.wanted, o.policy, o.budget, o.passes.passes, o.passes.total_budget};
+  json key = {q.wanted, o.policy, o.budget, o.passes.passes, o.passes.total_budget, q.early};
   for (const SeenRef& picture : q.pictures)
     key.push_back(reinterpret_cast<uintptr_t>(picture.get()));
   key.push_back({o.generate.max_new_tokens, o.generate.temperature.value_or(-1),
@@ -224,6 +224,10 @@ void Engine::advance(const JobRef& job) {
     job->readings_ = job->asking_->next();
     if (q.wanted == Wanted::readings) return end(*job, nullptr);
     if (q.wanted == Wanted::look || job->readings_.empty()) return finish(*job);
+    if (q.early && !job->first_look_) {
+      job->first_look_ = std::make_shared<const Answer>(job->asking_->finish());
+      job->looked();
+    }
   } catch (...) {
     return end(*job, std::current_exception());
   }

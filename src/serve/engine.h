@@ -34,6 +34,7 @@ struct Question {
   std::string text;
   AskOptions options;
   Wanted wanted = Wanted::answer;
+  bool early = false;  // Job::first_look is wanted
 };
 
 // One question on its way. Several clients may wait for one job.
@@ -43,6 +44,9 @@ class Job : public AnswerStream {
   const Question& question() const { return question_; }
   // Only after the end; null for Wanted::readings.
   const std::shared_ptr<const Answer>& answer() const { return answer_; }
+  // Where the tokens of the first look go; only after wait_looked(), and null where the question
+  // did not come that far.
+  const std::shared_ptr<const Answer>& first_look() const { return first_look_; }
   const std::vector<Reading>& readings() const { return readings_; }
   Asking& asking() { return *asking_; }
 
@@ -51,7 +55,7 @@ class Job : public AnswerStream {
 
   Question question_;
   std::string key_;
-  std::shared_ptr<const Answer> answer_;
+  std::shared_ptr<const Answer> answer_, first_look_;
   std::atomic<int> listeners_{0};  // grows only under the engine's mutex
   // Work in progress: of the thread that has the job, handed on through the queue.
   std::optional<Asking> asking_;

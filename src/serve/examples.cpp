@@ -102,31 +102,34 @@ bool Examples::write(Example example, const std::shared_ptr<const SeenPicture>& 
   }
 }
 
+// What people care to rate is worth keeping, whether or not it was chosen. Who rates the same
+// answer meanwhile waits until it is written.
+bool Examples::write_recent(const std::string& id) {
+  const std::scoped_lock one(rating_);
+  Remembered recent;
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto found = std::find_if(recent_.begin(), recent_.end(),
+                                    [&](const Remembered& r) { return r.example.id == id; });
+    if (found == recent_.end()) return true;
+    recent = std::move(*found);
+    recent_.erase(found);
+  }
+  if (write(recent.example, recent.picture.lock())) return true;
+  const std::scoped_lock lock(mutex_);
+  recent_.push_back(std::move(recent));
+  return false;
+}
+
 void Examples::rate(const FeedbackRequest& request, const std::string& address) {
   if (!log_)
     throw ApiError(501, "unsupported", "this server keeps no example log (start it with --log)");
   const std::string client = client_of(address);
   if (!ratings_.allows(client))
     throw ApiError(429, "too_many_ratings", "too many ratings in a minute, try again later");
-  Remembered recent;
-  {
-    const std::scoped_lock lock(mutex_);
-    const auto found = std::find_if(recent_.begin(), recent_.end(), [&](const Remembered& r) {
-      return r.example.id == request.id;
-    });
-    if (found != recent_.end()) {
-      recent = std::move(*found);
-      recent_.erase(found);
-    }
-  }
   const ApiError unavailable(503, "log_unavailable",
                              "the rating could not be written, try again later");
-  // What people care to rate is worth keeping, whether or not it was chosen.
-  if (!recent.example.id.empty() && !write(recent.example, recent.picture.lock())) {
-    const std::scoped_lock lock(mutex_);
-    recent_.push_back(std::move(recent));
-    throw unavailable;
-  }
+  if (!write_recent(request.id)) throw unavailable;
   try {
     const auto rated = log_->rate(request.id, request.rating, request.comment, log_->rater(client));
     if (rated == ExampleLog::Rated::unknown)

@@ -49,6 +49,7 @@ class Examples {
     std::weak_ptr<const SeenPicture> picture;
   };
   bool write(Example example, const std::shared_ptr<const SeenPicture>& picture);
+  bool write_recent(const std::string& id);  // false: it should be in the log and is not
   void failed(const Error& problem);
   void clean(const std::stop_token& stop);
 
@@ -57,7 +58,8 @@ class Examples {
   const Server::Log say_;
   std::unique_ptr<ExampleLog> log_;
   RateLimit ratings_;
-  std::mutex mutex_;  // of what is remembered
+  std::mutex rating_;  // one at a time moves what is remembered into the log
+  std::mutex mutex_;   // of what is remembered
   std::deque<Remembered> recent_;
   std::condition_variable_any woken_;
   std::jthread cleaner_;  // last: it uses the others

@@ -1,5 +1,6 @@
 #include "serve/films.h"
 
+#include <ATen/ATen.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -9,6 +10,8 @@
 #include <cstring>
 #include <filesystem>
 #include <mutex>
+#include <optional>
+#include <utility>
 
 #include "arrcoc/error.h"
 #include "arrcoc/film.h"
@@ -53,11 +56,53 @@ std::timed_mutex& turn() {
   return mutex;
 }
 
+// Frames for people, 80 to 160 pixels wide. Nobody knows how many will come: when there are too
+// many, every other one goes.
+class Strip {
+ public:
+  void add(int64_t frame, const filming::Thumb& thumb) {
+    if (frame % every_ != 0) return;
+    if (frames_.size() == kMostSmall) {
+      every_ *= 2;
+      std::erase_if(frames_, [&](const auto& one) { return one.first % every_ != 0; });
+      if (frame % every_ != 0) return;
+    }
+    frames_.emplace_back(frame, thumb);
+  }
+  std::vector<WatchedFilm::Small> encoded() const {
+    std::vector<WatchedFilm::Small> out;
+    for (const auto& [frame, thumb] : frames_) {
+      const at::Tensor rgb = at::tensor(at::ArrayRef<uint8_t>(thumb.rgb), at::kByte)
+                                 .reshape({thumb.height, thumb.width, 3})
+                                 .permute({2, 0, 1});
+      const bool thin = std::min(thumb.width, thumb.height) < 2;
+      const at::Tensor half =
+          thin ? rgb : at::avg_pool2d(rgb.to(at::kFloat), 2).round().to(at::kByte);
+      out.push_back({frame, media::encode_png(half.contiguous())});
+    }
+    return out;
+  }
+
+ private:
+  int64_t every_ = 1;
+  std::vector<std::pair<int64_t, filming::Thumb>> frames_;
+};
+
+media::Video opened(const std::string& path, const media::LoadOptions& load) {
+  try {
+    return media::Video::open(path, load);
+  } catch (const Error& problem) {  // its words would name our file
+    if (problem.code() == ErrorCode::too_large)
+      throw Error(ErrorCode::too_large, "the film's frames are too large");
+    throw Error(ErrorCode::bad_image, "the film cannot be read");
+  }
+}
+
 }  // namespace
 
-BestFrame best_frame(const std::string& url, const std::string& question, const Looker& looker,
-                     const FilmConstants& constants, const media::LoadOptions& load,
-                     const std::function<void()>& patience) {
+WatchedFilm watch_film(const std::string& url, const std::string& question, const Looker& looker,
+                       const FilmConstants& constants, const media::LoadOptions& load, bool strip,
+                       const std::function<void()>& patience) {
   const size_t comma = url.find(";base64,");
   if (comma == std::string::npos || comma > 100)
     throw Error(ErrorCode::bad_argument, "a film must be a data:video/...;base64 URL");
@@ -65,44 +110,67 @@ BestFrame best_frame(const std::string& url, const std::string& question, const 
   const Query query = parse_query(question);
   std::unique_lock lock(turn(), std::defer_lock);
   while (!lock.try_lock_for(kSlice)) patience();
-  media::Video video = [&] {
-    try {
-      return media::Video::open(file.path(), load);
-    } catch (const Error& problem) {  // its words would name our file
-      if (problem.code() == ErrorCode::too_large)
-        throw Error(ErrorCode::too_large, "the film's frames are too large");
-      throw Error(ErrorCode::bad_image, "the film cannot be read");
-    }
-  }();
+  media::Video video = opened(file.path(), load);
   filming::Options options = filming::defaults(constants);
   options.interest = filming::interest_in(query);
   filming::Follower follower(options, media::dis_flow(), media::slic_segments());
-  BestFrame out;
+  WatchedFilm out;
+  out.fps = video.fps();
+  Strip small;
   std::optional<Picture> best;
   double strength = -1;
   double peak = 0;  // of the last close look, before it was stretched: an empty frame has none
-  for (; out.frames < kMostFrames; ++out.frames) {
+  for (int64_t number = 0;; ++number) {
     patience();
     const std::optional<media::VideoFrame> frame = video.read();
-    if (!frame) break;
+    out.more = frame && number == kMostFrames;
+    if (!frame || out.more) break;
+    WatchedFilm::Moment& now = out.time.emplace_back();
     if (!frame->broken().empty()) {
       follower.missing(frame->broken());
       continue;
     }
+    const filming::Thumb thumb = frame->thumb();
+    if (strip) small.add(number, thumb);
     const filming::Step step =
-        follower.step(frame->thumb(), Geometry{frame->width(), frame->height(), 0}, [&] {
+        follower.step(thumb, Geometry{frame->width(), frame->height(), 0}, [&] {
           const Map map =
               looker.look(*looker.see(frame->picture()), {&query, 1}).front().relevance.map;
           peak = *std::max_element(map.values.begin(), map.values.end());
           return min_max(map);  // as filming::look_at
         });
-    if (step.strength * peak < strength) continue;
-    strength = step.strength * peak;
+    now = {step.tokens, step.strength * peak, step.cut};
+    if (now.relevance < strength) continue;
+    strength = now.relevance;
     best = frame->picture();
-    out.frame = out.frames;
+    out.frame = number;
   }
   if (!best) throw Error(ErrorCode::bad_image, "no frame of the film could be read");
+  out.strip = small.encoded();
   out.png = media::encode_png(best->rgb);
+  return out;
+}
+
+ordered_json to_json(const WatchedFilm& film) {
+  ordered_json tokens = ordered_json::array(), relevance = tokens, cuts = tokens, strip = tokens;
+  int64_t all = 0;
+  for (size_t i = 0; i < film.time.size(); ++i) {
+    const WatchedFilm::Moment& now = film.time[i];
+    all += now.tokens;
+    tokens.push_back(now.tokens);
+    relevance.push_back(rounded(now.relevance));
+    if (now.cut) cuts.push_back(i);
+  }
+  ordered_json out = {{"frame", film.frame},
+                      {"frames", film.time.size()},
+                      {"fps", rounded(film.fps)},
+                      {"tokens", all},
+                      {"more", film.more}};
+  if (film.strip.empty()) return out;
+  for (const WatchedFilm::Small& one : film.strip)
+    strip.push_back({{"frame", one.frame}, {"image", png_url(one.png)}});
+  out["timeline"] = {{"tokens", tokens}, {"relevance", relevance}, {"cuts", cuts}};
+  out["strip"] = std::move(strip);
   return out;
 }
 

@@ -48,20 +48,26 @@ bool below(const fs::path& path, const fs::path& root) {
 std::vector<uint8_t> file_bytes(const std::string& url, const Options& options) {
   if (options.file_root.empty())
     throw ApiError(400, "unsupported", "file:// pictures are off (see --file-root)");
-  // Links are followed before the check, so that none leads out. One answer for whatever is not
-  // there or not allowed: the server must not tell which files exist.
-  const ApiError refusal(400, "not_found", "no such picture below the allowed folder");
-  std::error_code failed;
-  const fs::path root = fs::canonical(options.file_root, failed);
-  if (failed) throw ApiError(500, "io", "the folder of file:// pictures cannot be read");
   const std::string name = unescape(url.substr(7));
-  if (name.empty() || name[0] != '/' || name.find('\0') != std::string::npos) throw refusal;
-  const fs::path path = fs::canonical(name, failed);
-  if (failed || !below(path, root) || !fs::is_regular_file(path, failed) || failed) throw refusal;
-  return media::read_file(path.string(), static_cast<size_t>(options.max_body_mb * (1 << 20)));
+  return file_below(name.empty() || name[0] != '/' ? "" : name, options);
 }
 
 }  // namespace
+
+// Links are followed before the check, so that none leads out. One answer for whatever is not there
+// or not allowed: the server must not tell which files exist.
+std::vector<uint8_t> file_below(const std::string& name, const Options& options) {
+  const bool plain = !name.empty() && name.find('\0') == std::string::npos;
+  for (const std::string& folder : options.file_root) {
+    std::error_code failed;
+    const fs::path root = fs::canonical(folder, failed);
+    if (failed) throw ApiError(500, "io", "the folder of allowed pictures cannot be read");
+    const fs::path path = plain ? fs::canonical(root / name, failed) : fs::path();
+    if (plain && !failed && below(path, root) && fs::is_regular_file(path, failed) && !failed)
+      return media::read_file(path.string(), static_cast<size_t>(options.max_body_mb * (1 << 20)));
+  }
+  throw ApiError(400, "not_found", "no such picture below the allowed folder");
+}
 
 std::vector<uint8_t> picture_bytes(const std::string& url, const Options& options) {
   if (url.rfind("data:", 0) == 0) return data_url_bytes(url);

@@ -13,4 +13,8 @@ namespace arrcoc::serving {
 // fetches what strangers name can be made to read its neighbours. ApiError{400}, Error{not_found}.
 std::vector<uint8_t> picture_bytes(const std::string& url, const Options& options);
 
+// A picture file below one of options.file_root; relative names are tried below each of them.
+// ApiError{400}.
+std::vector<uint8_t> file_below(const std::string& name, const Options& options);
+
 }  // namespace arrcoc::serving

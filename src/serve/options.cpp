@@ -29,6 +29,10 @@ void read(const std::string& key, const json& value, std::string& target) {
     read_value(kWhat, key, value, target);
   }
 }
+// One name is a list as well.
+void read(const std::string& key, const json& value, std::vector<std::string>& target) {
+  read_value(kWhat, key, value.is_string() ? json::array({value}) : value, target);
+}
 void read(const std::string& key, const json& value, std::optional<double>& target) {
   target.reset();
   if (!value.is_null()) read_value(kWhat, key, value, target.emplace());

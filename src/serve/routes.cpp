@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "serve/page.h"
 #include "serve/protocols/protocol.h"
 
 namespace arrcoc::serving {
@@ -9,10 +10,6 @@ namespace arrcoc::serving {
 const std::vector<Route>& routes() {
   static const std::vector<Route> all = [] {
     std::vector<Route> out = {
-        {"GET", "/", false},
-        {"GET", "/page.css", false},
-        {"GET", "/page.js", false},
-        {"GET", "/openapi.json", false},
         {"GET", "/health", false},
         {"GET", "/metrics", true},
         {"GET", "/v1/savings", true},
@@ -27,7 +24,10 @@ const std::vector<Route>& routes() {
         {"POST", "/tokenize", true, true},
         {"POST", "/v1/relevance", true},
         {"POST", "/v1/feedback", true},
+        {"POST", kMcpPath, true, true},
+        {"DELETE", kMcpPath, true, true},
     };
+    for (const PageFile& file : page_files()) out.push_back({"GET", file.path, false});
     for (const Endpoint& at : endpoints())
       out.push_back({"POST", at.path, true, std::string(at.path) != kCountPath});
     return out;

@@ -9,6 +9,8 @@ namespace arrcoc::serving {
 // Counts before sending; also a proxy's own.
 inline constexpr const char* kCountPath = "/v1/chat/completions/input_tokens";
 
+inline constexpr const char* kMcpPath = "/mcp";
+
 struct Route {
   const char* method;
   const char* path;

@@ -86,6 +86,11 @@ void Savings::add(const std::string& model, int64_t native, int64_t kept,
                    *price * 1e-6 * static_cast<double>(native - kept));
 }
 
+void Savings::expect(const std::string& model) {
+  const std::scoped_lock lock(mutex_);
+  sums_.try_emplace(model);
+}
+
 ordered_json Savings::line(const std::string& model, const Sum& sum) const {
   const int64_t saved = sum.native - sum.kept;
   ordered_json out = {{"model", model},

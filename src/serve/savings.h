@@ -22,6 +22,8 @@ class Savings {
   Savings(std::vector<std::string> prices, Metrics& metrics);
   // reported: picture tokens by the upstream's own count.
   void add(const std::string& model, int64_t native, int64_t kept, std::optional<int64_t> reported);
+  // A model that is served here: in the report, with its price, before anybody asks it.
+  void expect(const std::string& model);
   // {models: [{model, requests, native_tokens, kept_tokens, saved_tokens, ...}], total: {...}}
   ordered_json report() const;
 

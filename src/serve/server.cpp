@@ -22,7 +22,8 @@ constexpr int kOpened = 4;  // times its body: text, JSON, a request, the bytes 
 constexpr auto kLastWords = std::chrono::seconds(2);  // for clients that are broken off
 constexpr const char* kPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    "media-src blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
+    "'none'";
 
 void refuse(const httplib::Request& request, httplib::Response& response, const ApiError& error) {
   response.status = error.status();
@@ -86,10 +87,7 @@ void require_plain(const std::string& target) {
     throw ApiError(400, "invalid_request", "the request's path cannot be sent on");
 }
 
-const Route& upstream_route() {
-  static const Route route{"", "", true, true};
-  return route;
-}
+constexpr Route kUpstreamRoute{"", "", true, true};
 
 }  // namespace
 
@@ -163,7 +161,7 @@ httplib::Server::HandlerResponse Server::State::guard(const httplib::Request& re
       if (method == route.method) found = &route;
     }
     if (service->relays() && (found == nullptr || found->upstream)) {
-      found = &upstream_route();
+      found = &kUpstreamRoute;
       require_plain(request.target);
       // What comes back is passed on as it is, not compressed by httplib.
       const_cast<httplib::Request&>(request).headers.erase("Accept-Encoding");
@@ -172,6 +170,8 @@ httplib::Server::HandlerResponse Server::State::guard(const httplib::Request& re
       throw ApiError(405, "method_not_allowed", "use " + methods + " here");
     }
     if (found == nullptr) throw ApiError(404, "not_found", "there is nothing at this path");
+    if (request.path == kMcpPath && !service->relays() && foreign(request))
+      throw ApiError(403, "forbidden", "pages of other sites may not use this");
     if (found->key && !allowed(request))
       throw ApiError(401, "invalid_api_key",
                      "a valid key is needed: Authorization: Bearer KEY, or x-api-key: KEY");
@@ -282,6 +282,16 @@ void Server::State::add_relay() {
 
 // Of models in this process.
 void Server::State::add_protocols(const Poster& post) {
+  post(kMcpPath, [this](const auto& request, const auto& body, auto& response) {
+    service->speak_mcp(request, body, response);
+  });
+  http->Delete(kMcpPath, [this](const httplib::Request& request, httplib::Response& response,
+                                const httplib::ContentReader& reader) {
+    answer(request, response, [&] {
+      read_body(request, reader, true);
+      service->end_mcp(request, response);
+    });
+  });
   for (const Endpoint& at : endpoints())
     if (std::string(at.path) != kCountPath)
       post(at.path, [this, &at](const auto& request, const auto& body, auto& response) {

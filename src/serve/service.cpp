@@ -100,6 +100,7 @@ void Service::load() {
   asker_ = std::make_shared<const Asker>(bundle, model, looker, 0);
   decoders_->warm_up();
   engine_ = std::make_unique<Engine>(options_, metrics_, asker_, decoders_);
+  if (!upstream_) savings_.expect(asker_->model()->name());
   ready_ = true;
 }
 
@@ -113,6 +114,7 @@ ordered_json Service::health_report() const {
   ordered_json out = {{"status", to_string(health())}};
   if (upstream_) out["upstream"] = upstream_->host();
   if (examples_.kept()) out["log"] = {{"share", options_.log_share}, {"days", options_.log_days}};
+  out["limits"] = {{"body_mb", options_.max_body_mb}, {"pictures", options_.max_pictures}};
   return out;
 }
 
@@ -145,11 +147,14 @@ AskOptions Service::options_for(const Extension& extension, const std::string& u
 }
 
 std::vector<SeenRef> Service::see(const std::vector<const std::string*>& urls,
-                                  const AskOptions& options, Clock::time_point deadline) const {
+                                  const AskOptions& options, Clock::time_point deadline,
+                                  std::vector<std::string>* names) const {
   std::vector<SeenRef> out;
-  for (const std::string* url : urls)
-    out.push_back(engine().see(picture_bytes(*url, options_), options, deadline,
-                               [this] { require_patience(); }));
+  for (const std::string* url : urls) {
+    const std::vector<uint8_t> bytes = picture_bytes(*url, options_);
+    out.push_back(engine().see(bytes, options, deadline, [this] { require_patience(); }));
+    if (names) names->push_back(to_hex(sha256(bytes)));
+  }
   return out;
 }
 
@@ -167,13 +172,18 @@ void Service::watch(Asked& asked, const Question& question) const {
     patience();
     return false;
   };
+  int number = 0;
   for (Message& message : asked.request.messages)
     for (std::string& url : message.pictures) {
+      ++number;
       if (!is_film(url)) continue;
-      const BestFrame best = best_frame(url, question.text, *asker_->looker(question.options),
-                                        asker_->bundle()->film, load, patience);
-      asked.films.push_back({{"frame", best.frame}, {"frames", best.frames}});
-      url = png_url(best.png);
+      const WatchedFilm film =
+          watch_film(url, question.text, *asker_->looker(question.options), asker_->bundle()->film,
+                     load, asked.request.extension.map, patience);
+      ordered_json said = {{"picture", number}};
+      said.update(to_json(film));
+      asked.films.push_back(std::move(said));
+      url = png_url(film.png);
     }
 }
 
@@ -197,6 +207,7 @@ std::shared_ptr<Service::Asked> Service::begin(const Protocol& protocol, const R
   question.text = request.question().text;
   question.wanted = wanted;
   question.model = asker_->model();
+  question.early = request.stream && request.extension.map;
   question.options = options_for(request.extension, "");
   question.options.budget =
       capped(budget_of(request.knobs(from.get_header_value(kBudgetHeader)),
@@ -219,7 +230,8 @@ Ticket Service::ask(Asked& asked, Question question) const {
   parse_query(question.text);  // refuses a bad question before anything is decoded
   require_enough(question.options.budget, request.pictures().size());
   watch(asked, question);
-  question.pictures = see(request.pictures(), question.options, asked.deadline);
+  question.pictures = see(request.pictures(), question.options, asked.deadline,
+                          request.extension.map ? &asked.names : nullptr);
   return engine().ask(std::move(question));
 }
 
@@ -271,10 +283,16 @@ Service::Answered Service::collect(const Asked& asked) {
   return out;
 }
 
-ordered_json Service::extension(const Asked& asked, const Answered& answered) const {
-  ordered_json out = to_json(*answered.answer, {asked.request.extension.map});
-  if (asked.request.extension.map) add_homunculi(*answered.answer, asked.pictures(), out);
+ordered_json Service::report(const Asked& asked, const Answer& answer) const {
+  ordered_json out = to_json(answer, {asked.request.extension.map});
+  for (size_t i = 0; i < asked.names.size(); ++i) out["pictures"][i]["name"] = asked.names[i];
   if (!asked.films.empty()) out["films"] = asked.films;
+  return out;
+}
+
+ordered_json Service::extension(const Asked& asked, const Answered& answered) const {
+  ordered_json out = report(asked, *answered.answer);
+  if (asked.request.extension.map) add_homunculi(*answered.answer, asked.pictures(), out);
   out["id"] = asked.id;  // for /v1/feedback; an upstream's id may be anything
   out["logged"] = answered.logged;
   return out;
@@ -303,66 +321,6 @@ void Service::chat(const Endpoint& at, const Request& from, const std::string& b
   Answered answered = collect(*asked);
   account(*asked, answered);
   reply(response, at.protocol.whole(asked->request, said(*asked, answered)));
-}
-
-void Service::provide(Response& response, const std::string& type, Pump pump,
-                      std::function<std::string(const ApiError&)> error) {
-  response.set_header("X-Accel-Buffering", "no");
-  response.set_chunked_content_provider(
-      type,
-      [this, pump = std::move(pump), error = std::move(error)](size_t, httplib::DataSink& sink) {
-        try {
-          return pump(sink);
-        } catch (...) {  // nothing above would catch it
-          const ApiError problem = api_error(std::current_exception());
-          metrics_.count("arrcoc_failures_total", label("code", problem.code()));
-          const std::string last = error(problem);
-          sink.write(last.data(), last.size());
-          sink.done();
-          return true;
-        }
-      });
-}
-
-void Service::stream(std::shared_ptr<Asked> asked, Response& response) {
-  const Protocol& protocol = *asked->protocol;
-  const std::shared_ptr<Events> events = protocol.events(asked->request, asked->id);
-  response.set_header("Cache-Control", "no-store");
-  provide(
-      response, protocol.stream_type(),
-      [this, asked, events](httplib::DataSink& sink) {
-        if (!stream_text(*asked, *events, sink)) return false;
-        sink.done();
-        return true;
-      },
-      [events](const ApiError& problem) { return events->error(problem); });
-}
-
-bool Service::stream_text(const Asked& asked, Events& events, httplib::DataSink& sink) {
-  const ChatRequest& request = asked.request;
-  const auto send = [&](const std::string& text) {
-    return text.empty() || sink.write(text.data(), text.size());  // an empty chunk ends a stream
-  };
-  if (!send(events.start())) return false;
-  size_t sent = 0;
-  const auto send_rest = [&](const std::string& text) {
-    if (text.size() <= sent) return true;
-    const std::string piece = text.substr(sent);
-    sent = text.size();
-    return send(events.text(piece));
-  };
-  const int limit = bundled() ? request.max_tokens : 0;  // other models count by themselves
-  std::string text;
-  while (wait_for(*asked.job, asked.deadline, text.size(), text) == AnswerStream::Progress::more) {
-    bool cut = false;
-    std::string found;
-    const std::string shown = before_stop(first_characters(text, limit, cut), request.stop, found);
-    if (!send_rest(found.empty() ? without_beginnings(shown, request.stop) : shown)) return false;
-  }
-  Answered answered = collect(asked);
-  if (!send_rest(answered.text)) return false;
-  account(asked, answered);
-  return send(events.end(said(asked, answered)));
 }
 
 void Service::account(const Asked& asked, Answered& answered) {

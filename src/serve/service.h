@@ -11,6 +11,7 @@
 #include "serve/about.h"
 #include "serve/engine.h"
 #include "serve/examples.h"
+#include "serve/mcp/sessions.h"
 #include "serve/protocols/protocol.h"
 #include "serve/replies.h"
 #include "serve/savings.h"
@@ -47,6 +48,12 @@ class Service {
   void relay(const Request& from, std::string body, Response& response);
   void relevance(const std::string& body, Response& response);
   void feedback(const Request& from, const std::string& body, Response& response);
+  // mcp/: the Model Context Protocol. A message by HTTP, the end of a session, and what a tool
+  // gives, problems included; ApiError{499} when nobody waits for it any more.
+  void speak_mcp(const Request& from, const std::string& body, Response& response);
+  void end_mcp(const Request& from, Response& response);
+  ordered_json call_tool(const std::string& name, const json& arguments,
+                         const mcp::Progress& progress);
   void models(Response& response);
   // The model that answers here: ApiError{503} while loading, {404} for a proxy.
   const Model& model() const;
@@ -63,6 +70,7 @@ class Service {
     Clock::time_point start = Clock::now(), deadline;
     const Protocol* protocol = nullptr;
     ordered_json films = ordered_json::array();  // of each film: which frame was asked
+    std::vector<std::string> names;              // of the pictures, for /v1/pictures
     Ticket job;
     const std::vector<SeenRef>& pictures() const { return job->question().pictures; }
   };
@@ -80,7 +88,8 @@ class Service {
   Clock::time_point deadline() const;
   AskOptions options_for(const Extension& extension, const std::string& usual_budget) const;
   std::vector<SeenRef> see(const std::vector<const std::string*>& urls, const AskOptions& options,
-                           Clock::time_point deadline) const;
+                           Clock::time_point deadline,
+                           std::vector<std::string>* names = nullptr) const;
   std::shared_ptr<Asked> begin(const Protocol& protocol, const Request& from, const json& given,
                                Wanted wanted);
   void require_few(const ChatRequest& request) const;  // ApiError{400}
@@ -91,10 +100,13 @@ class Service {
                                   size_t known, std::string& text) const;
   void wait_all(const AnswerStream& stream, Clock::time_point deadline) const;
   Answered collect(const Asked& asked);
+  // answer: the whole, or a first look at the pictures.
+  ordered_json report(const Asked& asked, const Answer& answer) const;
   ordered_json extension(const Asked& asked, const Answered& answered) const;
   Said said(const Asked& asked, const Answered& answered) const;
   void stream(std::shared_ptr<Asked> asked, Response& response);
   bool stream_text(const Asked& asked, Events& events, httplib::DataSink& sink);
+  std::string first_look(const Asked& asked, Events& events) const;
   // Metrics and the example log.
   void account(const Asked& asked, Answered& answered);
   // pump: false breaks the connection off; calls sink.done() at the end. error: the last event
@@ -102,6 +114,17 @@ class Service {
   using Pump = std::function<bool(httplib::DataSink&)>;
   void provide(Response& response, const std::string& type, Pump pump,
                std::function<std::string(const ApiError&)> error);
+
+  // mcp/: a request's reply, as events where it wants them; what the tools do.
+  void answer_mcp(const std::shared_ptr<const mcp::Message>& message, bool events,
+                  Response& response);
+  struct Tool;
+  SeenRef see_given(Tool& tool, const AskOptions& options) const;
+  std::shared_ptr<const Answer> ask_tool(Tool& tool, const std::string& question, Wanted wanted);
+  void look_tool(Tool& tool);
+  void zoom_tool(Tool& tool);
+  void read_tool(Tool& tool);
+  void count_tool(Tool& tool);
 
   // relay/: what goes to the upstream and comes from there.
   struct Looked;
@@ -138,6 +161,7 @@ class Service {
   static json views_sent(const Relayed& relayed);
   void extend(Relayed& relayed, json& data);
   static std::string last_words(const Relayed& relayed, const ApiError& problem);
+  std::string first_look(const Relayed& relayed) const;
   bool pass_events(Relayed& relayed, httplib::DataSink& sink);
   void count_relayed(const Request& from, const std::string& body, Response& response);
 
@@ -147,6 +171,7 @@ class Service {
   std::unique_ptr<const Upstream> upstream_;
   Savings savings_;
   ViewMemory memory_;
+  mcp::Sessions sessions_;
   std::shared_ptr<const Asker> asker_;
   std::once_flag described_;
   ModelCard card_;

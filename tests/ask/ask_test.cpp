@@ -171,6 +171,10 @@ TEST(Asking, IsTheRoadStepByStep) {
   for (std::vector<Reading> readings = asking.next(); !readings.empty(); readings = asking.next()) {
     ASSERT_EQ(readings.size(), 1U);
     EXPECT_EQ(readings[0].question, "what?");
+    const Answer looked = asking.finish();  // where the tokens go; the road goes on
+    EXPECT_EQ(looked.stop, Stop::open);
+    EXPECT_EQ(looked.from().passes.back().allocation.leaves,
+              readings[0].pictures[0].allocation.leaves);
     asking.hear({read_one(*small()->model, readings[0])});
     ++steps;
   }
@@ -270,6 +274,7 @@ TEST(AnswerJson, SaysWhatWasAnsweredAndWhy) {
   EXPECT_FALSE(out.contains("leaves"));
   EXPECT_TRUE(to_json(answer, {true}).contains("leaves"));
   EXPECT_EQ(out["picture"], 1);
+  EXPECT_EQ(out["pictures"][0]["canvas"], out["canvas"]) << "400 x 300 was enlarged";
   const auto looked = to_json(asker().look(noise(400, 300), "What is the total?"), {true});
   EXPECT_FALSE(looked.contains("answer"));
   EXPECT_TRUE(looked.contains("map"));

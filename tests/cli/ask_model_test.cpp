@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/process.h"
-#include "hf/small_folder.h"
+#include "cli/small_model.h"
 
 using namespace arrcoc::test;
 using nlohmann::json;
@@ -15,18 +15,6 @@ namespace {
 
 const std::string kGoldens = std::string(ARRCOC_TEST_DATA) + "/goldens";
 const std::string kPicture = kGoldens + "/processors/img1.png";
-
-// A random checkpoint with its tokenizer, as it would come from the hub.
-std::string make_model(const Folder& folder, const std::string& family) {
-  namespace support = arrcoc::testing_support;
-  const std::string model = folder / family;
-  std::ofstream(folder / "config.json") << support::small_config(kGoldens, family).dump();
-  const Outcome made = run_arrcoc("models init --config " + (folder / "config.json") + " --out " +
-                                  model + " --dtype float32 --seed 1");
-  EXPECT_EQ(made.code, 0) << made.err;
-  std::ofstream(model + "/tokenizer.json") << support::small_tokenizer(kGoldens, family).dump();
-  return model;
-}
 
 Outcome ask(const std::string& model, const std::string& rest) {
   return run_arrcoc("ask --model " + model + " --max-new-tokens 6 " + rest);
@@ -67,6 +55,28 @@ TEST(AskModel, EveryModeAnswersWithinTheBudgetAndTheSameWayTwice) {
     EXPECT_EQ(again["answer"], first["answer"]);
     EXPECT_EQ(again["tokens"], first["tokens"]);
   }
+}
+
+// Laid out as huggingface_hub does it; nobody listens at the hub's address.
+TEST(AskModel, AnswersByNameFromTheCacheOfHuggingFace) {
+  Folder folder;
+  const std::string commit(40, 'a'), repo = folder / "hub/models--acme--small";
+  std::filesystem::create_directories(repo + "/snapshots");
+  std::filesystem::create_directories(repo + "/refs");
+  const std::string model = make_model(folder, "qwen3_vl");
+  std::filesystem::rename(model, repo + "/snapshots/" + commit);
+  std::ofstream(repo + "/refs/main") << commit;
+  const std::string line = "ask --max-new-tokens 6 --json --budget 16 --policy saliency " +
+                           kPicture + " 'Where?' --model ";
+  const std::string here = "HF_ENDPOINT=http://127.0.0.1:9 HF_HOME=" + folder.path();
+  const json byName = said(run_arrcoc(line + "acme/small", here));
+  const json byFolder = said(run_arrcoc(line + repo + "/snapshots/" + commit));
+  EXPECT_EQ(byName["answer"], byFolder["answer"]);
+  EXPECT_EQ(byName["model"], "acme/small");
+  const Outcome none = run_arrcoc(line + "acme/smal --offline", here);
+  EXPECT_EQ(none.code, 1);
+  EXPECT_NE(none.err.find("acme/smal is not in " + (folder / "hub")), std::string::npos)
+      << none.err;
 }
 
 TEST(AskModel, SeveralPicturesAndFurtherQuestionsShareOneConversation) {

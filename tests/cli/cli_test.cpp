@@ -44,7 +44,6 @@ TEST(Command, ThatIsUnknownIsNamedWithThoseSpeltNearlySo) {
                         "no command 'frobnicate'; there are ask, bench, ");
   expect_one_line_error(run_arrcoc("benhc --out x"), "no command 'benhc'; did you mean bench?");
   expect_one_line_error(run_arrcoc("models lst"), "no command 'lst'; did you mean list?");
-  expect_one_line_error(run_arrcoc(""), "subcommand is required");
 }
 
 TEST_F(Cli, LookPrintsTheWholeJson) {

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "folder.h"
+#include "places.h"
 
 namespace arrcoc::test {
 
@@ -32,8 +33,8 @@ inline std::string slurp(const std::string& path) {
 // Arguments are given as one shell line; `before` may pipe something in ("cat x |").
 inline Outcome run_arrcoc(const std::string& arguments, const std::string& before = "") {
   Folder folder;
-  const std::string line = before + " " + ARRCOC_BINARY + " " + arguments + " >" + folder / "out" +
-                           " 2>" + folder / "err";
+  const std::string line = before + " " + places::program() + " " + arguments + " >" +
+                           folder / "out" + " 2>" + folder / "err";
   const int status = std::system(line.c_str());
   Outcome o;
   o.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

@@ -123,6 +123,43 @@ void heard(const Save& save) {
             "\n"));
 }
 
+// The files of published sets, with the one beside it.
+void published(const Save& save) {
+  const auto save_set = [&](const char* name, const std::string& file, const std::string& beside) {
+    save("items", name, text("\x1e\x1e\x1e" + file + "\x1e" + beside));
+  };
+  save_set("docvqa",
+           R"({"data":[{"questionId":1,"question":"q?","question_types":["t"],"image":"a.png",)"
+           R"("image_local_name":"a","image_id":"b","question_id":2,"answers":["one","1,000"]}]})",
+           "");
+  save_set("chartqa", R"([{"imgname":"a.png","query":"q?","label":"5%"}])", "");
+  save_set("vqav2",
+           R"({"data_subtype":"val2014","questions":[{"image_id":1,"question":"q?",)"
+           R"("question_id":2}]})",
+           R"({"annotations":[{"question_id":2,"answer_type":"o","answers":[{"answer":"two"},)"
+           R"({"answer":"dont"},{"answer":"the 2."}]}]})");
+  save_set("gqa",
+           R"({"7":{"imageId":"n1","question":"q?","answer":"no","types":{"structural":"v"}}})",
+           "");
+  save_set(
+      "refs",
+      R"([{"ann_id":3,"image_id":1,"split":"testA","sentences":[{"sent_id":0,"sent":"lady"}]}])",
+      R"({"images":[{"id":1,"file_name":"a","width":9,"height":9,"caption":"c"}],)"
+      R"("annotations":[{"id":3,"image_id":1,"bbox":[1,1,3,3]}]})");
+  save_set("mdetr",
+           R"({"images":[{"id":1,"file_name":"a","width":9,"height":9,"caption":"c"}],)"
+           R"("annotations":[{"id":3,"image_id":1,"bbox":[1,1,3,3]}]})",
+           "");
+  save_set("lines", R"({"image":"a","sent":"lady","bbox":[1,1,3,3],"width":9,"height":9})", "");
+  save_set("vstar",
+           R"({"image":"a","text":"q?\n(A) b\n(B) c\nAnswer.","category":"k","label":"B"})", "");
+  save_set("hrbench",
+           "index\tquestion\tanswer\tcategory\tA\tB\tcycle_category\timage\n"
+           "0\t\"a \"\"b\"\"\nc?\"\tA\tsingle\tgo\tstop\t0\ta.jpg\n",
+           "");
+  save_set("msrvtt", R"([{"answer":"couch","id":1,"question":"what is it?","video_id":6513}])", "");
+}
+
 // One byte chooses the variable, or two the family and what it runs on.
 void configured(const Save& save) {
   save("config", "file",
@@ -146,6 +183,14 @@ void configured(const Save& save) {
           R"("image_grid_pinpoints":[[336,672],[672,336]],"vision_aspect_ratio":"anyres_max_9",)"
           R"("image_seq_len":169,"min_patches":1,"max_patches":12,"crop_to_patches":true,)"
           R"("do_pan_and_scan":true,"pan_and_scan_min_ratio_to_activate":1.2})"));
+  save(
+      "hub", "listing",
+      text(
+          R"(0{"sha":"0123456789abcdef0123456789abcdef01234567","siblings":[)"
+          R"({"rfilename":"config.json","size":9,"blobId":"ce013625030ba8dba906f756967f9e9ca394464a"},)"
+          R"({"rfilename":"a/model.safetensors","lfs":{"sha256":"","size":70000000000}}]})"));
+  save("hub", "redirect", text("1https://cdn:8/a?b=c#d"));
+  save("hub", "name", text("2acme/two.x@refs/pr/1"));
   const std::string item =
       R"({"id":"a_count_b","image":"a.png","width":9,"height":9,"question":"q","answer":"B",)"
       R"("answers":["b"],"answer_boxes":[[1,1,5,3]],"text_boxes":[{"box":[1,1,5,3],"text":"b c"}],)"
@@ -155,6 +200,7 @@ void configured(const Save& save) {
                    R"({"image":"a.png","words":[[1,1,5,3,"b",90,[2.5],0],[5,1,9,3,"c",9]]})"
                    "\n\x1e"
                    R"({"image":"a.png","objects":[[1,1,5,3,"cat"]]})"));
+  published(save);
 }
 
 }  // namespace

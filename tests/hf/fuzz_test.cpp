@@ -76,8 +76,8 @@ TEST(WeightParser, ThousandsOfBrokenFilesNeverCrashIt) {
 
 TEST(ConfigParser, BrokenConfigurationsAreErrorsNeverCrashes) {
   std::mt19937 random(2);
-  for (const char* family :
-       {"clip", "siglip", "sam", "llava", "qwen2_vl", "qwen2_5_vl", "qwen3_vl", "ovis2"}) {
+  for (const char* family : {"clip", "siglip", "sam", "llava", "qwen2_vl", "qwen2_5_vl", "qwen3_vl",
+                             "ovis2", "smolvlm", "deepseek_ocr2"}) {
     std::string good =
         testing_support::read_text(data(std::string("goldens/") + family + "/config.json"));
     WeightFile weights = WeightFile::open(data(std::string("goldens/") + family));

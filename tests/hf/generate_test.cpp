@@ -115,7 +115,8 @@ TEST_P(Families, EarlyAttentionIsAValueForEveryTokenThatWasShown) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, Families,
-                         ::testing::Values("llava", "qwen2_vl", "qwen2_5_vl", "qwen3_vl", "ovis2"));
+                         ::testing::Values("llava", "qwen2_vl", "qwen2_5_vl", "qwen3_vl", "ovis2",
+                                           "smolvlm"));
 
 TEST(GroupedAttention, EqualsAttentionWithCopiedKeys) {
   const at::Tensor q = at::randn({2, 6, 5, 8});

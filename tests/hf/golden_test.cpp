@@ -21,7 +21,8 @@ TEST_P(GoldenModel, EveryTensorOfTheReferenceIsReproduced) {
 
 INSTANTIATE_TEST_SUITE_P(Families, GoldenModel,
                          ::testing::Values("clip", "siglip", "sam", "llava", "qwen2_vl",
-                                           "qwen2_5_vl", "qwen3_vl", "ovis2"));
+                                           "qwen2_5_vl", "qwen3_vl", "ovis2", "smolvlm",
+                                           "qwen2_5_vl_film", "qwen3_vl_film", "deepseek_ocr2"));
 
 }  // namespace
 }  // namespace arrcoc::hf

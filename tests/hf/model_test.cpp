@@ -80,7 +80,8 @@ TEST_P(EachModel, ControlTokensTypedByTheUserStayText) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, EachModel,
-                         ::testing::Values("llava", "qwen2_vl", "qwen2_5_vl", "qwen3_vl", "ovis2"));
+                         ::testing::Values("llava", "qwen2_vl", "qwen2_5_vl", "qwen3_vl", "ovis2",
+                                           "smolvlm"));
 
 Allocation zoomed(int unit) {
   Allocation out;
@@ -202,6 +203,16 @@ TEST(ChatText, IsWhatEachFamilyWasTrainedOn) {
       chat_text(Family::qwen2_5_vl, {{Role::system, "Be brief.", 0}, {Role::user, "a<|b", 0}}, {}),
       "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\na< |b<|im_end|>\n"
       "<|im_start|>assistant\n");
+  const std::string around = "<fake_token_around_image>";
+  EXPECT_EQ(chat_text(Family::smolvlm, one, {{}}), "<|im_start|>User:" + around +
+                                                       "<global-img><image>" + around +
+                                                       "What?<end_of_utterance>\nAssistant:");
+  EXPECT_EQ(chat_text(Family::idefics3, {{Role::user, "a<row_1_col_1>", 0}}, {}),
+            "<|im_start|>User: a< row_1_col_1><end_of_utterance>\nAssistant:");
+  EXPECT_EQ(chat_text(Family::smolvlm, one, {{4, 2, 2, {{1, 1}, {1, 2}, {2, 1}}}}),
+            "<|im_start|>User:" + around + "<row_1_col_1><image>" + around +
+                "<row_1_col_2><image>\n" + around + "<row_2_col_1><image>\n\n" + around +
+                "<global-img><image>" + around + "What?<end_of_utterance>\nAssistant:");
   EXPECT_THROW(chat_text(Family::clip, one, {{}}), Error);
 }
 

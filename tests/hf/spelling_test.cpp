@@ -157,8 +157,8 @@ void expect_refused(const json& config, const Tensors& tensors, const std::strin
 }
 
 TEST(Checkpoint, MissingMisshapenAndMistypedTensorsAreNamed) {
-  for (const char* family :
-       {"clip", "siglip", "sam", "llava", "qwen2_vl", "qwen2_5_vl", "qwen3_vl", "ovis2"}) {
+  for (const char* family : {"clip", "siglip", "sam", "llava", "qwen2_vl", "qwen2_5_vl", "qwen3_vl",
+                             "ovis2", "smolvlm", "deepseek_ocr2"}) {
     Tensors tensors = tensors_of(family);
     std::string name;
     for (const auto& [one, tensor] : tensors) {
@@ -205,8 +205,8 @@ TEST(Checkpoint, ImpossibleConfigurationsAreRefusedByName) {
 }
 
 TEST(Checkpoint, EveryFamilyPassesItsSelfTest) {
-  for (const char* family :
-       {"clip", "siglip", "sam", "llava", "qwen2_vl", "qwen2_5_vl", "qwen3_vl", "ovis2"}) {
+  for (const char* family : {"clip", "siglip", "sam", "llava", "qwen2_vl", "qwen2_5_vl", "qwen3_vl",
+                             "ovis2", "smolvlm", "deepseek_ocr2"}) {
     ModelInfo info = inspect_model(golden(family));
     EXPECT_EQ(info.problem, "");
     EXPECT_EQ(info.family, family);
@@ -219,8 +219,8 @@ TEST(Checkpoint, EveryFamilyPassesItsSelfTest) {
 }
 
 TEST(Checkpoint, RandomCheckpointsOfOtherSizesRunAndAreReproducible) {
-  for (const char* family :
-       {"clip", "siglip", "sam", "llava", "qwen2_vl", "qwen2_5_vl", "qwen3_vl", "ovis2"}) {
+  for (const char* family : {"clip", "siglip", "sam", "llava", "qwen2_vl", "qwen2_5_vl", "qwen3_vl",
+                             "ovis2", "smolvlm", "deepseek_ocr2"}) {
     Scratch scratch;
     json config = config_of(family);
     config.erase("vocab_size");
@@ -228,6 +228,7 @@ TEST(Checkpoint, RandomCheckpointsOfOtherSizesRunAndAreReproducible) {
       config["text_config"]["vocab_size"] = 811;
       config["text_config"]["num_hidden_layers"] = 5;
       config["text_config"]["intermediate_size"] = 72;
+      config["text_config"].erase("mlp_layer_types");
     }
     write_text(scratch.path("c.json"), config.dump());
     int64_t count = init_checkpoint(scratch.path("c.json"), scratch.path("a"), "float32", 7, 60000);

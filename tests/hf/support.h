@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include "places.h"
 
 namespace arrcoc::testing_support {
 
@@ -37,8 +38,6 @@ inline std::string read_text(const std::string& path) {
   return text.str();
 }
 
-inline std::string data(const std::string& name) {
-  return std::string(ARRCOC_TEST_DATA) + "/" + name;
-}
+inline std::string data(const std::string& name) { return places::data() + "/" + name; }
 
 }  // namespace arrcoc::testing_support

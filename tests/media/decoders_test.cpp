@@ -311,6 +311,23 @@ TEST(Decoders, FilmsHaveTheirOwnProcessAndTheSameFrames) {
   EXPECT_THROW(frames_of(path, options), Error);
 }
 
+TEST(Decoders, AFilmWhoseProcessHangsEnds) {
+  const arrcoc::test::Folder folder;
+  media::VideoWriter writer(folder / "film.avi", 10);
+  for (int i = 0; i < 3; ++i) writer.write(media::decode(small()).rgb);
+  writer.finish();
+  media::DecoderLimits limits;
+  limits.seconds = .5;
+  media::Video film = media::Video::open(folder / "film.avi", apart(limits));
+  EXPECT_TRUE(film.read());
+  const std::vector<pid_t> processes = children_named("arrcoc-decode-f");
+  ASSERT_EQ(processes.size(), 1U);
+  ::kill(processes[0], SIGSTOP);
+  EXPECT_FALSE(film.read());
+  EXPECT_NE(film.ending(), "");
+  EXPECT_TRUE(children_named("arrcoc-decode-f").empty());
+}
+
 TEST(Decoders, WithoutTheProgramThereAreNone) {
   media::DecoderLimits limits;
   limits.program = "/nowhere/arrcoc-decode";

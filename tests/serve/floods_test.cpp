@@ -148,7 +148,7 @@ TEST(Floods, SlowReadersDoNotHoldUpTheEnd) {
   Process server({"--shutdown-seconds", "1"});
   Raw reader(server.port(), 1024);
   std::string many;
-  for (int i = 0; i < 400; ++i) many += "GET /page.js HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  for (int i = 0; i < 400; ++i) many += "GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n";
   reader.send(many);
   while (!reader.readable()) std::this_thread::yield();
   EXPECT_EQ(server.kill(SIGTERM), 0);

@@ -188,7 +188,7 @@ TEST(Hostile, PicturesAreNeverFetched) {
   Options proxied = small_limits(), rooted = small_limits();
   proxied.upstream = upstream.url();
   Folder folder;
-  rooted.file_root = folder / "";
+  rooted.file_root = {folder / ""};
   Running proxy(proxied), server(rooted);
   const std::string there = "127.0.0.1:" + std::to_string(port);
   const std::vector<std::string> urls = {"http://" + there + "/x.png",

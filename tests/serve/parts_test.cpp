@@ -191,7 +191,7 @@ TEST(Images, FilesStayBelowTheirFolder) {
   std::ofstream(folder / "allowed-too/b.txt") << "outside";
   Options options;
   EXPECT_THROW(picture_bytes("file://" + (folder / "allowed/in/a b.txt"), options), ApiError);
-  options.file_root = folder / "allowed";
+  options.file_root = {folder / "allowed"};
   EXPECT_EQ(picture_bytes("file://" + (folder / "allowed/in/a%20b.txt"), options).size(), 6U);
   const std::vector<std::string> outside = {"secret.txt",        "allowed/../secret.txt",
                                             "allowed/link.txt",  "allowed/%2e%2e/secret.txt",

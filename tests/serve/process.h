@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "places.h"
 #include "support.h"
 
 namespace arrcoc::serving::test {
@@ -21,7 +22,7 @@ class Process {
          {std::pair<std::string, std::string>{"--tiny", source("models/tiny")}, {"--port", "0"}})
       if (std::find(arguments.begin(), arguments.end(), flag) == arguments.end())
         arguments.insert(arguments.begin(), {flag, usual});
-    arguments.insert(arguments.begin(), {ARRCOC_BINARY, "serve"});
+    arguments.insert(arguments.begin(), {places::program(), "serve"});
     int pipes[2];
     if (::pipe(pipes) != 0) throw std::runtime_error("no pipe");
     child_ = ::fork();

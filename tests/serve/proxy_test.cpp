@@ -86,6 +86,22 @@ TEST(Proxy, PassesStreamsThroughAndExtendsTheirUsage) {
   EXPECT_EQ(parts[5], "[DONE]");
 }
 
+TEST(Proxy, StreamsTheMapBeforeTheAnswer) {
+  Double upstream({});
+  Running proxy(proxy_to(upstream.url()));
+  json body = qwen_question(100);
+  body["stream"] = true;
+  body["arrcoc"]["map"] = true;
+  const auto parts = events(proxy.post("/v1/chat/completions", body)->body);
+  ASSERT_EQ(parts.size(), 6U);
+  const json look = json::parse(parts[0]), last = json::parse(parts[4]);
+  EXPECT_TRUE(look["choices"].empty());
+  EXPECT_FALSE(look["arrcoc"].contains("answer"));
+  EXPECT_EQ(look["arrcoc"]["map"], last["arrcoc"]["map"]);
+  EXPECT_EQ(look["arrcoc"]["crops"], last["arrcoc"]["crops"]);
+  EXPECT_EQ(last["arrcoc"]["answer"], "forty two");
+}
+
 TEST(Proxy, SaysWhatWasSentAlsoWithoutUsage) {
   Double upstream({.no_usage = true});
   Running proxy(proxy_to(upstream.url()));

@@ -1,6 +1,8 @@
 // The example log of a running server, and what clients may do to it.
+#include <atomic>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "other.h"
 #include "process.h"
@@ -42,6 +44,24 @@ TEST(ServerFeedback, JoinsTheExample) {
   EXPECT_EQ(rate({{"id", "chatcmpl-nothing"}, {"rating", "up"}})->status, 404);
   EXPECT_EQ(rate({{"id", first["id"]}, {"rating", "sideways"}})->status, 400);
   EXPECT_EQ(server.metric("arrcoc_feedback_total{rating=\"down\"}"), "1");
+}
+
+TEST(ServerFeedback, AtTheSameMomentOnAnAnswerThatIsNotLoggedYetAllAreHeard) {
+  Folder folder;
+  Options options = logging_into(folder);
+  options.log_share = 0;
+  Running server(options);
+  for (int round = 0; round < 3; ++round) {
+    const std::string id = server.ask(question())["id"];
+    std::atomic<int> heard{0};
+    std::vector<std::thread> raters;
+    for (int i = 0; i < 4; ++i)
+      raters.emplace_back([&] {
+        heard += server.post("/v1/feedback", {{"id", id}, {"rating", "up"}})->status == 200;
+      });
+    for (std::thread& one : raters) one.join();
+    EXPECT_EQ(heard, 4);
+  }
 }
 
 TEST(ServerFeedback, OneClientRatesSoOftenAMinuteAndNoMore) {
@@ -170,13 +190,15 @@ TEST(ServerFeedback, HealthSaysWherePicturesGoAndWhatIsKept) {
   };
   Options options = usual_options();
   Running plain(options);
-  EXPECT_EQ(health(plain), json({{"status", "ok"}}));
+  const json limits = {{"body_mb", 32.0}, {"pictures", 8}};
+  EXPECT_EQ(health(plain), json({{"status", "ok"}, {"limits", limits}}));
   options.log = folder / "log.db";
   options.log_share = 0.25;
   options.upstream = plain.origin() + "/v1";
   EXPECT_EQ(health(Running(options)), json({{"status", "ok"},
                                             {"upstream", "127.0.0.1"},
-                                            {"log", {{"share", 0.25}, {"days", 30.0}}}}));
+                                            {"log", {{"share", 0.25}, {"days", 30.0}}},
+                                            {"limits", limits}}));
 }
 
 TEST(ServerFeedback, WithoutALogItSaysSo) {

@@ -58,7 +58,7 @@ TEST(RelayHostile, AnAllowedFileOpensNoDoor) {
   std::filesystem::copy_file(source("examples/pictures/receipt.jpg"), folder / "ok.jpg");
   Recording upstream(chat);
   Options options = proxy_to(upstream.url());
-  options.file_root = folder / "";
+  options.file_root = {folder / ""};
   options.max_pictures = 2;
   Running proxy(options);
   const std::string ok = "file://" + (folder / "ok.jpg");

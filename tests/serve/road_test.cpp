@@ -33,7 +33,8 @@ json alike(json said) {
   for (const char* key :
        {"object", "id", "logged", "milliseconds", "homunculus", "relevance", "quadtree"})
     said.erase(key);
-  for (json& picture : said["pictures"]) picture.erase("homunculus");
+  for (json& picture : said["pictures"])
+    for (const char* key : {"homunculus", "name"}) picture.erase(key);
   return said;
 }
 

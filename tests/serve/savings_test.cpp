@@ -53,6 +53,10 @@ TEST(SavingsTest, AServerReportsThem) {
   Running server(options);
   auto client = server.client();
   client.set_bearer_token_auth("k");
+  const json before = json::parse(client.Get("/v1/savings")->body)["models"][0];
+  EXPECT_EQ(before["model"], "arrcoc-tiny");
+  EXPECT_EQ(before["requests"], 0);
+  EXPECT_EQ(before["dollars_per_million"], 3) << "known before anybody asks";
   ASSERT_EQ(client.Post("/v1/chat/completions", question().dump(), "application/json")->status,
             200);
   const json report = json::parse(client.Get("/v1/savings")->body);

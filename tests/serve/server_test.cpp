@@ -198,6 +198,38 @@ TEST(ServerCount, SaysWhatARequestWillCost) {
   EXPECT_EQ(count["input_tokens"], reply["usage"]["prompt_tokens"]);
 }
 
+TEST(ServerChat, StreamsTheMapBeforeTheAnswer) {
+  Running server;
+  json body = question();
+  body["stream"] = true;
+  const auto chunks = [&] {
+    std::vector<json> out;
+    auto parts = events(server.post("/v1/chat/completions", body)->body);
+    EXPECT_EQ(parts.back(), "[DONE]");
+    parts.pop_back();
+    for (const std::string& part : parts) out.push_back(json::parse(part));
+    return out;
+  };
+  for (const json& chunk : chunks())
+    EXPECT_FALSE(chunk["choices"].empty()) << "only when asked for";
+  for (int passes : {1, 3}) {
+    body["arrcoc"] = {{"map", true}, {"passes", passes}, {"budget", 100}};
+    const std::vector<json> said = chunks();
+    ASSERT_GE(said.size(), 4U);
+    EXPECT_EQ(said[0]["choices"][0]["delta"]["content"], "");
+    EXPECT_TRUE(said[1]["choices"].empty());
+    const json &look = said[1]["arrcoc"], &last = said.back()["arrcoc"];
+    EXPECT_FALSE(look.contains("answer"));
+    EXPECT_EQ(last["answer"], "33.10");
+    EXPECT_EQ(look["map"], last["map"]);
+    EXPECT_EQ(look["pictures"][0]["name"], last["pictures"][0]["name"]);
+    EXPECT_EQ(look["passes"][0]["leaves"], last["passes"][0]["leaves"]);
+    EXPECT_EQ(look["tokens"], last["passes"][0]["tokens"]);
+    const std::string name = last["pictures"][0]["name"];
+    EXPECT_EQ(server.client().Get("/v1/pictures/" + name)->status, 200);
+  }
+}
+
 TEST(ServerRelevance, FollowsTheQuestion) {
   Running server;
   const auto look = [&](const std::string& words) {

@@ -16,15 +16,14 @@
 
 #include "arrcoc/serve.h"
 #include "folder.h"
+#include "places.h"
 #include "serve/encoding.h"
 
 namespace arrcoc::serving::test {
 
 using nlohmann::json;
 
-inline std::string source(const std::string& path) {
-  return std::string(ARRCOC_SOURCE_DIR) + "/" + path;
-}
+inline std::string source(const std::string& path) { return places::sources() + "/" + path; }
 
 inline std::vector<uint8_t> bytes_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);

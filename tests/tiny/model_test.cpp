@@ -209,6 +209,24 @@ TEST(TinyLoad, TakesOlderWeightsWithoutLookups) {
   EXPECT_GT(looked(*model, picture, "what?").relevance.values.size(), 0U);
 }
 
+TEST(TinyLoad, TheBundleSaysHowManyCandidatesAnAnswerHas) {
+  const fs::path folder = int8_folder("beam");
+  auto config = nlohmann::json::parse(std::ifstream(folder / "config.json"));
+  EXPECT_EQ(load_networks(folder.string()).beam, 1);
+  const auto with = [&](const nlohmann::json& beam) {
+    config["beam"] = beam;
+    std::ofstream(folder / "config.json") << config.dump();
+    return folder.string();
+  };
+  const NetworkWeights four = load_networks(with(4));
+  EXPECT_EQ(four.beam, 4);
+  const std::string again = (folder.parent_path() / "again").string();
+  save_networks_int8(again, four);
+  EXPECT_EQ(load_networks(again).beam, 4);
+  for (const nlohmann::json& wrong : {nlohmann::json(0), nlohmann::json(17), nlohmann::json("4")})
+    EXPECT_NE(refusal(with(wrong)).find("'beam' must be a number"), std::string::npos);
+}
+
 TEST(TinyLoad, RefusesAStrangersConfig) {
   const std::string folder = int8_folder("stranger");
   std::ofstream(folder + "/config.json") << R"({"architecture":"llama","shape":{}})";

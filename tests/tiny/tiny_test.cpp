@@ -103,6 +103,32 @@ TEST(Answerer, CachedDecodingFollowsTeacherForcing) {
   EXPECT_NEAR(written.probabilities[0][0], p, 1e-4);
 }
 
+TEST(Answerer, ABeamOfOneIsGreedyAndAWiderOneIsNoLessLikely) {
+  at::NoGradGuard no_grad;
+  const Answerer net(small_shape());
+  const auto likelihood = [](const Answerer::Written& written, size_t i) {
+    double sum = 0;
+    for (float p : written.probabilities[i]) sum += std::log(p);
+    return sum;
+  };
+  for (const uint64_t seed : {3, 4, 5}) {
+    const Tensors w = net.layout().initial(seed);
+    const Memory memory = net.encode(w, some_look(20, 0), at::kFloat);
+    const auto greedy = net.write_greedy(w, memory, 8, 20),
+               one = net.write_beam(w, memory, 1, 8, 20);
+    EXPECT_EQ(greedy.symbols, one.symbols);
+    ASSERT_EQ(greedy.focus[0].size(), one.focus[0].size());
+    for (size_t i = 0; i < greedy.focus[0].size(); ++i)
+      EXPECT_NEAR(greedy.focus[0][i], one.focus[0][i], 1e-5);
+    std::vector<uint8_t> heard;
+    const auto wide = net.write_beam(w, memory, 4, 8, 0, [&](int64_t which, uint8_t symbol) {
+      if (which == 0) heard.push_back(symbol);
+    });
+    EXPECT_GE(likelihood(wide, 0), likelihood(greedy, 0) - 1e-4);
+    EXPECT_EQ(heard, wide.symbols[0]);
+  }
+}
+
 TEST(Realizer, WhatLiesOutsideThePictureChangesNothingFarFromTheEdge) {
   at::NoGradGuard no_grad;
   const RealizerNet net(small_shape());

@@ -5,7 +5,9 @@
 
 #include <cmath>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #pragma GCC diagnostic push
@@ -26,6 +28,7 @@
 #include "lab/train/real/measure.h"
 #include "lab/train/real/questions.h"
 #include "lab/train/real/sample.h"
+#include "lab/train/real/swap.h"
 #include "lab/train/real/words.h"
 #include "lab/train/train.h"
 #include "models/tiny/files.h"
@@ -310,6 +313,96 @@ TEST(RealQuestions, EveryAnswerIsWrittenInItsBox) {
   for (const char* intent : {"real.find", "real.after", "real.below", "real.line", "real.value",
                              "real.cell", "real.date", "real.title"})
     EXPECT_GT(seen[intent], 0) << intent;
+}
+
+TEST(RealQuestions, OrdersEdgesAndKindsAreAskedFor) {
+  std::vector<Word> words;
+  int number = 0;
+  for (const auto& [y, text] :
+       std::initializer_list<std::pair<float, const char*>>{{20, "Smithville State University"},
+                                                            {100, "Table 2. Mean Values"},
+                                                            {200, "Members"},
+                                                            {230, "Alder"},
+                                                            {260, "Birch"},
+                                                            {290, "Cedar"},
+                                                            {500, "William Kovacs, Vice President"},
+                                                            {700, "since 1984"},
+                                                            {900, "closing remark"}}) {
+    std::istringstream line(text);
+    float x = 50;
+    for (std::string one; line >> one; x = words.back().box.x1 + 8)
+      words.push_back(word(x, y, one, number));
+    ++number;
+  }
+  std::map<std::string, int> seen;
+  std::map<std::string, std::string> answers;
+  for (uint64_t seed = 0; seed < 120; ++seed) {
+    Dice dice(seed);
+    for (const Ask& ask : reading_asks(words, 800, 1000, 12, dice)) {
+      ++seen[ask.intent];
+      answers[tiny::decode(ask.question)] = tiny::decode(ask.answer);
+      ASSERT_EQ(ask.answer_boxes.size(), 1u);
+      std::string inside;
+      for (const Word& w : words)
+        if (intersect(w.box, ask.answer_boxes[0]).area() > 0.9F * w.box.area()) inside += w.text;
+      EXPECT_EQ(letters(inside), letters(tiny::decode(ask.answer))) << tiny::decode(ask.question);
+    }
+  }
+  for (const char* intent : {"real.nth", "real.corner", "real.edge", "real.body", "real.office",
+                             "real.only", "real.caption", "real.number"})
+    EXPECT_GT(seen[intent], 0) << intent;
+  const auto says = [&](const char* question, const char* answer) {
+    if (const auto found = answers.find(question); found != answers.end())
+      EXPECT_EQ(found->second, answer) << question;
+  };
+  says("what is the second item under Members?", "birch");
+  says("what is the last item under members?", "cedar");
+  says("who is the Vice President?", "william kovacs");
+  says("what is the name of the university?", "smithville state university");
+  says("what is the title of the table?", "mean values");
+}
+
+TEST(RealSwap, AnswersBecomeWhatStandsAtTheirPlaces) {
+  Entry entry;
+  entry.width = 400;
+  entry.height = 120;
+  entry.words = {word(20, 20, "Total:", 0), word(120, 20, "4512", 0), word(20, 60, "Other", 1),
+                 word(120, 60, "9038", 1)};
+  Pixels pixels{400, 120, 1, std::vector<uint8_t>(400 * 120, 255)};
+  for (size_t k = 0; k < 2; ++k) {  // figures that differ by their grey
+    const Box& b = entry.words[2 * k + 1].box;
+    for (int y = static_cast<int>(b.y0); y < static_cast<int>(b.y1); ++y)
+      for (int x = static_cast<int>(b.x0); x < static_cast<int>(b.x1); ++x)
+        pixels.bytes[static_cast<size_t>(y) * 400 + x] = k == 0 ? 40 : 120;
+  }
+  Item known, nowhere;
+  known.question = "What is the total?";
+  known.answer = "4512";
+  known.boxes = {entry.words[1].box};
+  known.box_from = "words";
+  nowhere.question = "Is it paid?";
+  nowhere.answer = "yes";
+  entry.items = {known, nowhere};
+  bool swapped = false;
+  for (uint64_t seed = 0; seed < 20 && !swapped; ++seed) {
+    Dice dice(seed);
+    Entry other = entry;
+    Pixels mixed = pixels;
+    swapped = swap_words(other, mixed, dice);
+    if (!swapped) {
+      EXPECT_EQ(mixed.bytes, pixels.bytes);
+      continue;
+    }
+    ASSERT_EQ(other.items.size(), 1u);  // what stands nowhere may be gone
+    EXPECT_EQ(other.items[0].answer, "9038");
+    EXPECT_EQ(other.words[3].text, "4512");
+    EXPECT_EQ(other.words[0].text, "Total:");  // the question names it
+    const Box& b = entry.words[1].box;
+    const auto middle =
+        static_cast<size_t>(0.5F * (b.y0 + b.y1)) * 400 + static_cast<size_t>(0.5F * (b.x0 + b.x1));
+    EXPECT_EQ(mixed.bytes[middle], 120);
+  }
+  EXPECT_TRUE(swapped);
 }
 
 // What inference makes of a picture, beside what the pool holds of it.

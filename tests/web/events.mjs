@@ -1,11 +1,11 @@
 // The page's reader of event streams, fed with every split of the bytes: node events.mjs
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
-import vm from 'node:vm';
 import {run} from './server.mjs';
 
-const page = vm.createContext({});
-vm.runInContext(readFileSync(new URL('../../web/page.js', import.meta.url), 'utf8'), page);
+// As a module, whatever Node takes a .js file for.
+const source = readFileSync(new URL('../../web/page_events.js', import.meta.url), 'utf8');
+const page = await import('data:text/javascript,' + encodeURIComponent(source));
 
 // What comes out of the bytes in these pieces.
 function heard(pieces) {

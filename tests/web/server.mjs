@@ -17,8 +17,11 @@ export function picturePath(name) {
   return root + 'examples/pictures/' + name;
 }
 
+// flags: of `arrcoc serve`, or first {command} for another command that serves.
 export async function serve(binary, ...flags) {
-  const child = spawn(binary, ['serve', '--port', '0', '--tiny', root + 'models/tiny', ...flags],
+  const command = flags[0]?.command ? flags.shift().command : ['serve'];
+  const port = flags.includes('--port') ? [] : ['--port', '0'];
+  const child = spawn(binary, [...command, ...port, '--tiny', root + 'models/tiny', ...flags],
                       {stdio: ['ignore', 'pipe', 'ignore']});
   const ended = new Promise((resolve) => child.on('exit', (code) => resolve(code)));
   const url = await new Promise((resolve, reject) => {

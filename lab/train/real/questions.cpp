@@ -2,37 +2,28 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <optional>
-#include <span>
 
-#include "base/text.h"
-#include "lab/train/real/layout.h"
+#include "lab/train/real/teller.h"
 #include "lab/train/real/words.h"
 
 namespace arrcoc::training::real {
 namespace {
 
-using Phrases = std::span<const char* const>;
-
-std::string trimmed(std::string_view text, std::string_view ends = " .,:;*-_|'\"") {
-  return std::string(text::strip(text, ends));
-}
-
-class Asker {
+class Reading : public Teller {
  public:
-  Asker(const std::vector<Word>& words, int width, int height, Dice& dice)
-      : page_(words), words_(words), width_(width), height_(height), dice_(dice) {}
+  using Teller::Teller;
 
   std::vector<Ask> ask(int most) {
     struct Way {
       float share;
-      std::optional<Ask> (Asker::*make)();
+      std::optional<Ask> (Reading::*make)();
     };
     static constexpr Way kWays[] = {
-        {0.14F, &Asker::find},  {0.08F, &Asker::after}, {0.06F, &Asker::below},
-        {0.12F, &Asker::line},  {0.26F, &Asker::value}, {0.20F, &Asker::cell},
-        {0.14F, &Asker::usual},
+        {0.10F, &Reading::find},  {0.05F, &Reading::after}, {0.05F, &Reading::below},
+        {0.06F, &Reading::line},  {0.22F, &Reading::value}, {0.15F, &Reading::cell},
+        {0.11F, &Reading::usual}, {0.09F, &Reading::nth},   {0.05F, &Reading::corner},
+        {0.12F, &Reading::kind},
     };
     std::vector<Ask> out;
     if (words_.size() < 2) return out;
@@ -59,44 +50,6 @@ class Asker {
   }
 
  private:
-  size_t any(size_t count) { return static_cast<size_t>(dice_.below(static_cast<int>(count))); }
-  const Segment& some() { return page_.segments()[any(page_.segments().size())]; }
-  // The phrase as it is written or in lower case; nothing when it stands there more than once.
-  std::optional<std::string> key(const std::string& text) {
-    const std::string plain = trimmed(text, " .,:;*_|");
-    if (letters(plain).size() < 2 || plain.size() > 60) return {};
-    const std::string wanted = lower(plain);
-    if (!page_.once(wanted)) return {};
-    return dice_.chance(0.5F) ? plain : wanted;
-  }
-
-  std::string fill(Phrases phrases, const std::string& a, const std::string& b = "") {
-    std::string phrase = phrases[any(phrases.size())];
-    if (const size_t at = phrase.find('%'); at != std::string::npos) phrase.replace(at, 1, a);
-    if (const size_t at = phrase.find('@'); at != std::string::npos) phrase.replace(at, 1, b);
-    if (dice_.chance(0.4F) && phrase[0] >= 'a' && phrase[0] <= 'z')
-      phrase[0] = static_cast<char>(phrase[0] - 32);
-    if (dice_.chance(0.2F) && phrase.back() == '?') phrase.pop_back();
-    return phrase;
-  }
-
-  std::optional<Ask> made(Task task, const std::string& question, const std::string& answer,
-                          std::vector<Box> boxes, std::vector<Box> evidence, const char* intent,
-                          int complexity = 1) {
-    Ask ask;
-    ask.task = task;
-    ask.question = tiny::encode_question(question);
-    ask.answer = tiny::encode(trimmed(lower(answer)));
-    if (ask.question.empty() || ask.answer.empty() ||
-        ask.answer.size() > static_cast<size_t>(tiny::kMaxAnswer))
-      return {};
-    ask.answer_boxes = std::move(boxes);
-    ask.evidence_boxes = std::move(evidence);
-    ask.complexity = complexity;
-    ask.intent = intent;
-    return ask;
-  }
-
   std::optional<Ask> find() {
     static const char* const kFind[] = {"find %",          "where is \"%\"?",      "%",
                                         "find the word %", "where does it say %?", "\"%\""};
@@ -257,8 +210,9 @@ class Asker {
 
   // What every reader of letters and pages is asked: date, title, page number, who to whom.
   std::optional<Ask> usual() {
-    static constexpr std::optional<Ask> (Asker::*kWays[])() = {
-        &Asker::date, &Asker::title, &Asker::page_number, &Asker::address, &Asker::letter};
+    static constexpr std::optional<Ask> (Reading::*kWays[])() = {
+        &Reading::date, &Reading::title, &Reading::page_number, &Reading::address,
+        &Reading::letter};
     return (this->*kWays[any(std::size(kWays))])();
   }
 
@@ -434,18 +388,13 @@ class Asker {
     }
     return {};
   }
-
-  Layout page_;
-  const std::vector<Word>& words_;
-  int width_, height_;
-  Dice& dice_;
 };
 
 }  // namespace
 
 std::vector<Ask> reading_asks(const std::vector<Word>& words, int width, int height, int most,
                               Dice& dice) {
-  return Asker(words, width, height, dice).ask(most);
+  return Reading(words, width, height, dice).ask(most);
 }
 
 }  // namespace arrcoc::training::real

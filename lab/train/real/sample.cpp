@@ -11,6 +11,7 @@
 #include "arrcoc/error.h"
 #include "lab/train/real/counts.h"
 #include "lab/train/real/questions.h"
+#include "lab/train/real/swap.h"
 #include "lab/train/real/words.h"
 
 namespace arrcoc::training::real {
@@ -427,13 +428,13 @@ void set_questions(const Data& data, const Making& m, const std::vector<Word>& w
   }
 }
 
-Sample sample_of(const Data& data, uint64_t ticket, const Making& m) {
+Sample sample_of(const Data& data, const Pixels& pixels, uint64_t ticket, const Making& m) {
   Sample sample;
   sample.ticket = ticket;
   sample.kind = m.entry.set;
   sample.canvas = m.wish.canvas;
   sample.real = true;
-  scenes::Canvas canvas = render(*data.pixels(m.entry), m.view);
+  scenes::Canvas canvas = render(pixels, m.view);
   if (m.dice) age(canvas, m.entry, *m.dice);
   set_sizes(m, sample);
   set_pixels(canvas, m.wish, sample);
@@ -452,6 +453,7 @@ Wish wish_of(const Options& o, bool photo) {
   wish.tokens = o.canvas;
   wish.longest = o.native;
   wish.native = photo ? o.canvas : std::max(o.native, o.canvas);
+  wish.swapped = o.swapped;
   return wish;
 }
 
@@ -461,12 +463,23 @@ Sample training_sample(const Data& data, const Entry& entry, uint64_t ticket, co
   if (view.flip)
     for (const Item& item : entry.items)
       if (any_word_is(item.question, {"l", "r", "lt", "rt", "lft", "rgt"})) view.flip = false;
-  return sample_of(data, ticket, {entry, wish, view, &dice});
+  const std::shared_ptr<const Pixels> stored = data.pixels(entry);
+  // On receipts and charts what stands where tells what it is.
+  const bool document = std::any_of(entry.items.begin(), entry.items.end(), [](const Item& item) {
+    return item.kind == "doc" || item.kind == "form";
+  });
+  if (document && wish.swapped > 0 && dice.chance(wish.swapped)) {
+    Entry other = entry;
+    Pixels mixed = *stored;
+    if (swap_words(other, mixed, dice))
+      return sample_of(data, mixed, ticket, {other, wish, view, &dice});
+  }
+  return sample_of(data, *stored, ticket, {entry, wish, view, &dice});
 }
 
 Sample held_sample(const Data& data, const Entry& entry, uint64_t ticket, const Wish& wish) {
   const View view = plain_view(entry, entry.photo ? wish.canvas : wish.longest, wish.tokens);
-  return sample_of(data, ticket, {entry, wish, view, nullptr});
+  return sample_of(data, *data.pixels(entry), ticket, {entry, wish, view, nullptr});
 }
 
 }  // namespace arrcoc::training::real

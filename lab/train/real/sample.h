@@ -16,6 +16,7 @@ struct Wish {
   int native = 1600;   // pixels along the canvas for it, at least tokens and longest
   int reading = 12;    // questions from words, at most
   bool pinned = false;
+  float swapped = 0;  // share of views of pages on which words change places (swap.h)
 };
 // Pages on the canvas of scenes, photographs on one of half the size, with tokens from the whole.
 Wish wish_of(const Options& options, bool photo);

@@ -24,6 +24,8 @@ namespace arrcoc::media {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 [[noreturn]] void fail(const std::string& what, int reason) {
   throw Error(ErrorCode::io, "decoding apart: " + what + ": " + std::strerror(reason));
 }
@@ -113,7 +115,6 @@ Child::Child(const std::string& program, int film) {
 }
 
 std::unique_ptr<Child> Child::started(const std::string& program, Hello& hello, int film) {
-  using Clock = std::chrono::steady_clock;
   for (int tries = 0; tries < 3; ++tries) {
     auto child = std::make_unique<Child>(program, film);
     const Clock::time_point until = Clock::now() + std::chrono::seconds(60);
@@ -156,6 +157,17 @@ void Child::send(const std::string& packet) const {
 bool Child::readable(std::chrono::milliseconds patience) const {
   pollfd one{socket_, POLLIN, 0};
   return ::poll(&one, 1, static_cast<int>(patience.count())) > 0;
+}
+
+Child::Waited Child::wait(double seconds, const std::function<bool()>& given_up) const {
+  constexpr double kPatience = 10;
+  const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                        std::chrono::duration<double>(kPatience * seconds));
+  while (!readable(std::chrono::milliseconds(50))) {
+    if (given_up && given_up()) return Waited::given_up;
+    if (Clock::now() > until) return Waited::too_long;
+  }
+  return Waited::readable;
 }
 
 ssize_t Child::receive(void* packet, size_t most) const {

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ class Child {
   void send(const std::string& packet) const;
   // A packet, or the process is gone.
   bool readable(std::chrono::milliseconds patience) const;
+  enum class Waited { readable, too_long, given_up };
+  // Until it is readable, at most ten times `seconds` (of a processor, on a machine that is busy).
+  Waited wait(double seconds, const std::function<bool()>& given_up) const;
   ssize_t receive(void* packet, size_t most) const;  // 0 or less: the process is gone
   // The file to the front of the shared one, which gets `size` bytes. Error{io}.
   void put(const std::vector<uint8_t>& bytes, uint64_t size) const;

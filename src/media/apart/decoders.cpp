@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cctype>
-#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstring>
@@ -18,6 +17,7 @@
 
 #include "arrcoc/error.h"
 #include "arrcoc/media.h"
+#include "base/beside.h"
 #include "media/apart/child.h"
 #include "media/apart/protocol.h"
 #include "media/codecs/headers.h"
@@ -28,25 +28,23 @@ namespace arrcoc::media {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
-constexpr auto kSlice = std::chrono::milliseconds(50);  // between two questions whether to go on
-constexpr double kPatience = 10;  // times its seconds of a processor, on a machine that is busy
 // Memory of this size is kept from picture to picture, more goes back to the system.
 constexpr uint64_t kKept = uint64_t{32} << 20;
 
 std::string find_program(const std::string& given) {
-  std::error_code failed;
-  const fs::path here = fs::read_symlink("/proc/self/exe", failed).parent_path();
-  for (const fs::path& path :
-       given.empty() ? std::vector<fs::path>{here / "arrcoc-decode",
-                                             here.parent_path() / "libexec/arrcoc/arrcoc-decode",
-                                             here.parent_path() / "arrcoc-decode"}
-                     : std::vector<fs::path>{given})
-    if (::access(path.c_str(), X_OK) == 0 && !fs::is_directory(path, failed)) return path.string();
-  throw Error(ErrorCode::not_found,
-              given.empty() ? "there is no arrcoc-decode beside this program: build or install it"
-                            : given + ": no such program");
+  const auto runs = [](const fs::path& path) {
+    std::error_code failed;
+    return ::access(path.c_str(), X_OK) == 0 && !fs::is_directory(path, failed);
+  };
+  if (given.empty()) {
+    const fs::path found = find_beside({"arrcoc-decode", "libexec/arrcoc/arrcoc-decode"}, runs);
+    if (!found.empty()) return found.string();
+    throw Error(ErrorCode::not_found,
+                "there is no arrcoc-decode beside this program: build or install it");
+  }
+  if (!runs(given)) throw Error(ErrorCode::not_found, given + ": no such program");
+  return given;
 }
 
 // One line without control characters, whatever a broken process wrote.
@@ -91,7 +89,6 @@ class Decoder {
   };
   void order(const Child& child, const std::vector<uint8_t>& bytes, const std::string& name,
              const LoadOptions& options);
-  End wait(const Child& child, const LoadOptions& options);
   bool take(const Child& child, const Outcome& outcome, const LoadOptions& options,
             at::Tensor& rgb);
 
@@ -123,16 +120,6 @@ void Decoder::order(const Child& child, const std::vector<uint8_t>& bytes, const
   child.send(packet + name.substr(0, kMostText));
 }
 
-End Decoder::wait(const Child& child, const LoadOptions& options) {
-  const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                        std::chrono::duration<double>(kPatience * limits_.seconds));
-  while (!child.readable(kSlice)) {
-    if (options.given_up && options.given_up()) return End::given_up;
-    if (Clock::now() > until) return End::too_long;
-  }
-  return End::reply;
-}
-
 bool Decoder::take(const Child& child, const Outcome& outcome, const LoadOptions& options,
                    at::Tensor& rgb) {
   const int64_t w = outcome.width, h = outcome.height;
@@ -149,9 +136,9 @@ End Decoder::decode(const std::vector<uint8_t>& bytes, const std::string& name,
   ++done_;
   std::unique_ptr<Child> child = std::move(child_);  // it ends where something is thrown
   order(*child, bytes, name, options);
-  const End end = wait(*child, options);
+  const Child::Waited waited = child->wait(limits_.seconds, options.given_up);
   Reply reply;
-  const ssize_t n = end == End::reply ? child->receive(&reply, sizeof reply) : -1;
+  const ssize_t n = waited == Child::Waited::readable ? child->receive(&reply, sizeof reply) : -1;
   const bool whole = n >= static_cast<ssize_t>(sizeof reply.head);
   if (whole && reply.head.error == Outcome::kDone && take(*child, reply.head, options, rgb)) {
     child_ = std::move(child);
@@ -165,8 +152,8 @@ End Decoder::decode(const std::vector<uint8_t>& bytes, const std::string& name,
                 one_line({reply.text, static_cast<size_t>(n) - sizeof reply.head}));
   }
   const int signal = child->end();
-  if (end != End::reply) return end;
-  if (signal == SIGXCPU) return End::too_long;
+  if (waited == Child::Waited::given_up) return End::given_up;
+  if (waited == Child::Waited::too_long || signal == SIGXCPU) return End::too_long;
   // Somebody else's signal, or damage that an earlier picture may have left behind.
   const bool foreign =
       signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;

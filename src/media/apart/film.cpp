@@ -14,7 +14,6 @@ namespace arrcoc::media {
 
 namespace {
 
-constexpr auto kSlice = std::chrono::milliseconds(50);
 // Bytes for every pixel of the largest frame: sixteen that later ones are made from, twice over
 // for the decoder's threads.
 constexpr double kBytesAPixel = 48;
@@ -55,10 +54,12 @@ bool FilmApart::answer(void* packet, size_t size) {
                             ? uint64_t(limits.megabytes) << 20
                             : static_cast<uint64_t>(kBytesAPixel * 1e6 * options_.max_megapixels);
   child_->allow(base_ + most + (uint64_t{512} << 20), limits.seconds);
-  while (!child_->readable(kSlice))
-    if (options_.given_up && options_.given_up())
-      throw Error(ErrorCode::io, "nobody waits for the film any more");
-  if (child_->receive(packet, size) == static_cast<ssize_t>(size)) return true;
+  const Child::Waited waited = child_->wait(limits.seconds, options_.given_up);
+  if (waited == Child::Waited::given_up)
+    throw Error(ErrorCode::io, "nobody waits for the film any more");
+  if (waited == Child::Waited::readable &&
+      child_->receive(packet, size) == static_cast<ssize_t>(size))
+    return true;
   child_.reset();
   return false;
 }

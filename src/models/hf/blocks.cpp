@@ -29,6 +29,13 @@ at::Tensor Mlp::operator()(const at::Tensor& x) const {
   return down(gate.weight.defined() ? act(gate(x)) * up(x) : act(up(x)));
 }
 
+Mlp gated_mlp(Source& source, const std::string& prefix, int64_t width, int64_t intermediate,
+              bool bias, const Activation& act) {
+  return {source.linear(prefix + "up_proj", width, intermediate, bias),
+          source.linear(prefix + "down_proj", intermediate, width, bias), act,
+          source.linear(prefix + "gate_proj", width, intermediate, bias)};
+}
+
 at::Tensor split_heads(const at::Tensor& x, int64_t heads) {
   return x.reshape({x.size(0), x.size(1), heads, -1}).transpose(1, 2);
 }
@@ -143,7 +150,8 @@ Encoder::Encoder(const EncoderConfig& c, const std::string& prefix, Source& sour
   }
 }
 
-at::Tensor Encoder::operator()(at::Tensor x, bool causal, int64_t layers) const {
+at::Tensor Encoder::operator()(at::Tensor x, bool causal, int64_t layers,
+                               const at::Tensor& mask) const {
   double scale = 1 / std::sqrt(static_cast<double>(x.size(-1) / heads_));
   size_t count = layers < 0 ? layers_.size() : static_cast<size_t>(layers);
   for (size_t i = 0; i < count; ++i) {
@@ -152,7 +160,7 @@ at::Tensor Encoder::operator()(at::Tensor x, bool causal, int64_t layers) const 
     at::Tensor normal = layer.norm1(x);
     at::Tensor mixed = compat::attention(split_heads(layer.q(normal), heads_),
                                          split_heads(layer.k(normal), heads_),
-                                         split_heads(layer.v(normal), heads_), scale, causal);
+                                         split_heads(layer.v(normal), heads_), scale, causal, mask);
     x = x + layer.out(join_heads(mixed));
     x = x + layer.mlp(layer.norm2(x));
   }

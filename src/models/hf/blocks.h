@@ -24,6 +24,10 @@ struct Mlp {
 };
 
 // [.., H*D] -> [B,H,L,D] and back.
+// up_proj, down_proj and gate_proj below the prefix.
+Mlp gated_mlp(Source& source, const std::string& prefix, int64_t width, int64_t intermediate,
+              bool bias, const Activation& act);
+
 at::Tensor split_heads(const at::Tensor& x, int64_t heads);
 at::Tensor join_heads(const at::Tensor& x);
 
@@ -87,8 +91,9 @@ class Encoder {
   Encoder(std::vector<Layer> layers, int64_t heads) : heads_(heads), layers_(std::move(layers)) {}
   // CLIP's and SigLIP's, with biases everywhere.
   Encoder(const EncoderConfig& config, const std::string& prefix, Source& source);
-  // x [B,L,D]; layers: how many to run (all by default).
-  at::Tensor operator()(at::Tensor x, bool causal = false, int64_t layers = -1) const;
+  // x [B,L,D]; layers: how many to run (all by default). mask: added to the scores, [B,1,1,L].
+  at::Tensor operator()(at::Tensor x, bool causal = false, int64_t layers = -1,
+                        const at::Tensor& mask = {}) const;
 
  private:
   int64_t heads_ = 1;

@@ -96,6 +96,16 @@ json default_processor(const ModelConfig& config) {
       return {{"image_processor_type", "Ovis2ImageProcessor"},
               {"size", square(config.ovis.image_size)},
               {"crop_to_patches", false}};
+    case Family::smolvlm:
+    case Family::idefics3:
+      return {{"image_processor_type", config.family == Family::smolvlm ? "SmolVLMImageProcessor"
+                                                                        : "Idefics3ImageProcessor"},
+              {"size", {{"longest_edge", 4 * config.smol.image_size}}},
+              {"max_image_size", {{"longest_edge", config.smol.image_size}}}};
+    case Family::deepseek_ocr2:
+      return {{"image_processor_type", "DeepseekOcr2ImageProcessor"},
+              {"size", square(config.deepseek.sam.image_size)},
+              {"tile_size", config.deepseek.sam.image_size * 3 / 4}};
     default:
       break;
   }
@@ -121,11 +131,41 @@ ImageProcessor open_processor(const std::string& folder, const ModelConfig& conf
                                  : ImageProcessor::from(default_processor(config), config.file);
   bool qwen = config.family >= Family::qwen2_vl && config.family <= Family::qwen3_vl;
   bool fits = processor.follows_size() == qwen;
+  if (config.family == Family::deepseek_ocr2) fits = processor.has_views();
+  if (config.is_smol())
+    fits = processor.splits() &&
+           processor.tile_side() / config.smol.patch % config.smol.scale == 0 &&
+           processor.tile_side() >= config.smol.patch * config.smol.scale;
   if (qwen && fits)
     fits = processor.patch() == config.qwen.patch && processor.merge() == config.qwen.merge &&
            processor.temporal() == config.qwen.temporal;
   if (!fits) throw Error(ErrorCode::bad_json, file + ": does not fit the model in " + config.file);
   return processor;
+}
+
+json film_settings(json settings, const ModelConfig& config) {
+  const bool three = config.family == Family::qwen3_vl;
+  if (!settings.contains("video_processor_type"))
+    settings["video_processor_type"] = three ? "Qwen3VLVideoProcessor" : "Qwen2VLVideoProcessor";
+  for (const auto& [key, value] :
+       {std::pair{"patch_size", config.qwen.patch}, std::pair{"merge_size", config.qwen.merge},
+        std::pair{"temporal_patch_size", config.qwen.temporal}})
+    if (!settings.contains(key)) settings[key] = value;
+  if (three && !settings.contains("image_mean"))
+    settings["image_mean"] = settings["image_std"] = {0.5, 0.5, 0.5};
+  return settings;
+}
+
+ImageProcessor open_film_processor(const std::string& folder, const ModelConfig& config) {
+  json settings = default_processor(config);
+  std::string file = config.file;
+  for (const char* name : {"preprocessor_config.json", "video_preprocessor_config.json"}) {
+    const std::string path = (fs::path(folder) / name).string();
+    if (!fs::exists(path)) continue;
+    settings = Settings::read(path);
+    file = path;
+  }
+  return ImageProcessor::from(film_settings(std::move(settings), config), file);
 }
 
 void visit_tensors(const ModelConfig& config, Source& source) {

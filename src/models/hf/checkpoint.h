@@ -22,6 +22,9 @@ FileSource open_weights(const std::string& folder, const ModelConfig& config,
 // preprocessor_config.json of the folder, or the family's own settings where there is none.
 ImageProcessor open_processor(const std::string& folder, const ModelConfig& config);
 json default_processor(const ModelConfig& config);
+// The same for films: video_preprocessor_config.json, else what pictures have.
+ImageProcessor open_film_processor(const std::string& folder, const ModelConfig& config);
+json film_settings(json settings, const ModelConfig& config);
 
 // Builds the model that the configuration describes from the source and lets go of it.
 void visit_tensors(const ModelConfig& config, Source& source);

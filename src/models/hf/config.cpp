@@ -52,6 +52,13 @@ void rope(const Settings& s, DecoderConfig& d) {
   if (type == "linear") {
     d.position_scale = extra.get<double>("factor", 1);
     require(d.position_scale > 0, s, "rope factor is not positive");
+  } else if (type == "llama3") {
+    d.llama3.factor = extra.get<double>("factor", 8);
+    d.llama3.low = extra.get<double>("low_freq_factor", 1);
+    d.llama3.high = extra.get<double>("high_freq_factor", 4);
+    d.llama3.original = extra.get<double>("original_max_position_embeddings", 8192);
+    require(d.llama3.factor > 0 && d.llama3.low > 0 && d.llama3.high > d.llama3.low, s,
+            "the factors of rope type llama3 are wrong");
   } else if (type != "default" && type != "mrope") {
     throw Error(ErrorCode::unsupported, s.file() + ": unknown rope type '" + type + "'");
   }
@@ -66,14 +73,22 @@ void rope(const Settings& s, DecoderConfig& d) {
           "mrope_section must be three numbers that sum to half of head_dim");
 }
 
-enum class Kind { llama, mistral, qwen2, qwen3 };
+enum class Kind { llama, mistral, qwen2, qwen3, deepseek };
 
 Kind kind_of(const std::string& type, const std::string& file) {
-  static const std::map<std::string, Kind> kinds = {
-      {"llama", Kind::llama},      {"vicuna", Kind::llama},          {"mistral", Kind::mistral},
-      {"qwen2", Kind::qwen2},      {"qwen2_vl", Kind::qwen2},        {"qwen2_vl_text", Kind::qwen2},
-      {"qwen2_5_vl", Kind::qwen2}, {"qwen2_5_vl_text", Kind::qwen2}, {"qwen3", Kind::qwen3},
-      {"qwen3_vl", Kind::qwen3},   {"qwen3_vl_text", Kind::qwen3}};
+  static const std::map<std::string, Kind> kinds = {{"llama", Kind::llama},
+                                                    {"vicuna", Kind::llama},
+                                                    {"mistral", Kind::mistral},
+                                                    {"qwen2", Kind::qwen2},
+                                                    {"qwen2_vl", Kind::qwen2},
+                                                    {"qwen2_vl_text", Kind::qwen2},
+                                                    {"qwen2_5_vl", Kind::qwen2},
+                                                    {"qwen2_5_vl_text", Kind::qwen2},
+                                                    {"qwen3", Kind::qwen3},
+                                                    {"qwen3_vl", Kind::qwen3},
+                                                    {"qwen3_vl_text", Kind::qwen3},
+                                                    {"deepseek_ocr2", Kind::deepseek},
+                                                    {"deepseek_ocr2_text", Kind::deepseek}};
   auto found = kinds.find(type);
   if (found == kinds.end())
     throw Error(ErrorCode::unsupported, file + ": unknown language model '" + type + "'");
@@ -94,6 +109,7 @@ DecoderConfig decoder_defaults(Kind kind, bool visual) {
   if (kind == Kind::mistral) sizes(4096, 14336, 32, 32, 8);
   if (kind == Kind::qwen2) sizes(8192, 29568, 80, 64, 8);
   if (kind == Kind::qwen3) sizes(4096, 22016, 32, 32, 32);
+  if (kind == Kind::deepseek) d.vocab = 102400;
   if (kind == Kind::qwen2) d.vocab = 152064;
   if (kind == Kind::qwen3) d.vocab = 151936;
   if (visual && kind == Kind::qwen2) {
@@ -107,6 +123,32 @@ DecoderConfig decoder_defaults(Kind kind, bool visual) {
   return d;
 }
 
+void read_experts(const Settings& s, DecoderConfig& d) {
+  auto& e = d.experts;
+  e.count = size(s, "n_routed_experts", 64);
+  e.shared = size(s, "n_shared_experts", 2);
+  e.intermediate = size(s, "moe_intermediate_size", 1407);
+  e.scale = s.get<double>("routed_scaling_factor", 1);
+  e.groups = size(s, "n_group", 1);
+  e.chosen_groups = size(s, "topk_group", 1);
+  const std::string method = s.get("topk_method", "greedy");
+  e.limited = method == "group_limited_greedy";
+  require(e.limited || method == "greedy", s, "unknown topk_method '" + method + "'");
+  const int64_t dense = s.whole("first_k_dense_replace", 0, 0, d.layers);
+  for (int64_t i = 0; i < d.layers; ++i) e.in_layer.push_back(i >= dense);
+  if (s.has("mlp_layer_types")) {
+    const json& types = s.need_list("mlp_layer_types");
+    require(static_cast<int64_t>(types.size()) >= d.layers, s, "mlp_layer_types is too short");
+    for (size_t i = 0; i < e.in_layer.size(); ++i) e.in_layer[i] = types[i] == "sparse";
+  }
+  if (std::find(e.in_layer.begin(), e.in_layer.end(), true) == e.in_layer.end()) return;
+  e.chosen = size(s, "num_experts_per_tok", 0);
+  require(e.chosen >= 1 && e.chosen <= e.count, s, "num_experts_per_tok is wrong");
+  require(!e.limited || (e.count % e.groups == 0 && e.chosen_groups <= e.groups &&
+                         e.chosen <= e.count / e.groups * e.chosen_groups),
+          s, "n_group and topk_group do not fit the experts");
+}
+
 // `top` is the whole file: older files hold the text settings there.
 DecoderConfig decoder(const Settings& top, const std::string& fallback_type) {
   bool nested = top.has("text_config");
@@ -118,10 +160,13 @@ DecoderConfig decoder(const Settings& top, const std::string& fallback_type) {
   d.intermediate = size(s, "intermediate_size", d.intermediate);
   d.layers = few(s, "num_hidden_layers", d.layers);
   d.heads = size(s, "num_attention_heads", d.heads);
-  d.kv_heads = size(s, "num_key_value_heads", kind == Kind::llama ? d.heads : d.kv_heads);
+  const bool heads_alike = kind == Kind::llama || kind == Kind::deepseek;
+  d.kv_heads = size(s, "num_key_value_heads", heads_alike ? d.heads : d.kv_heads);
   require(d.heads % d.kv_heads == 0, s,
           "num_attention_heads is not a multiple of num_key_value_heads");
-  d.head_dim = size(s, "head_dim", kind == Kind::qwen3 ? 128 : d.hidden / d.heads);
+  d.head_dim = kind == Kind::deepseek
+                   ? d.hidden / d.heads
+                   : size(s, "head_dim", kind == Kind::qwen3 ? 128 : d.hidden / d.heads);
   require(d.head_dim >= 2 && d.head_dim % 2 == 0, s, "head_dim is odd or zero");
   d.vocab = size(s, "vocab_size", d.vocab);
   d.eps = s.get<double>("rms_norm_eps", d.eps);
@@ -135,6 +180,7 @@ DecoderConfig decoder(const Settings& top, const std::string& fallback_type) {
     d.sliding_window = size(s, "sliding_window", 0);
   if (s.has("max_position_embeddings")) d.context = size(s, "max_position_embeddings", 0);
   rope(s, d);
+  if (kind == Kind::deepseek) read_experts(s, d);
   // A head may be left out of the file when either level says that it is tied, or neither says.
   bool said = top.has("tie_word_embeddings") || (nested && s.has("tie_word_embeddings"));
   d.may_tie = !said || top.get("tie_word_embeddings", false) ||
@@ -165,8 +211,7 @@ DualConfig dual(const Settings& top, bool clip) {
   return d;
 }
 
-SamConfig sam(const Settings& top) {
-  Settings v = top.below("vision_config");
+SamConfig sam(const Settings& v) {
   SamConfig d;
   d.vision = encoder(v, {768, 0, 12, 12, 1e-6, "gelu"});
   d.vision.intermediate = size(v, "mlp_dim", times(d.vision.hidden, v.get<double>("mlp_ratio", 4)));
@@ -203,6 +248,7 @@ QwenVisionConfig qwen(const Settings& top, Family family) {
     d.intermediate = size(v, "intermediate_size", 3420);
     d.act = v.get("hidden_act", "silu");
     d.window = size(v, "window_size", 112);
+    d.second = size(v, "tokens_per_second", 4);
     d.full_layers = list(v, "fullatt_block_indexes", {7, 15, 23, 31});
     require(d.window >= d.patch * d.merge, v, "window_size is smaller than one token");
   } else {
@@ -270,6 +316,44 @@ LlavaVisionConfig llava(const Settings& top) {
   return d;
 }
 
+SmolVisionConfig smol(const Settings& top) {
+  Settings v = top.below("vision_config");
+  SmolVisionConfig d;
+  d.encoder = encoder(v, {1152, 3072, 12, 16, 1e-6, "gelu_pytorch_tanh"});
+  d.image_size = size(v, "image_size", d.image_size);
+  d.patch = few(v, "patch_size", d.patch);
+  d.channels = few(v, "num_channels", d.channels);
+  d.scale = few(top, "scale_factor", d.scale);
+  require(d.image_size >= d.patch, v, "image_size is smaller than patch_size");
+  return d;
+}
+
+DeepseekVisionConfig deepseek(const Settings& top) {
+  const Settings v = top.below("vision_config");
+  DeepseekVisionConfig d;
+  const Settings s = v.below("sam_config");
+  d.sam = sam(s);
+  d.channels = list(s, "downsample_channels", d.channels);
+  require(d.channels.size() == 2 && d.channels[0] > 0 && d.channels[1] > 0, s,
+          "downsample_channels must be two numbers");
+  const Settings e = v.below("encoder_config");
+  DecoderConfig& q = d.encoder;
+  q.hidden = size(e, "hidden_size", 4096);
+  q.intermediate = size(e, "intermediate_size", 22016);
+  q.layers = few(e, "num_hidden_layers", 32);
+  q.heads = size(e, "num_attention_heads", 32);
+  q.kv_heads = size(e, "num_key_value_heads", 32);
+  q.eps = e.get<double>("rms_norm_eps", 1e-6);
+  q.act = e.get("hidden_act", "silu");
+  q.head_dim = size(e, "head_dim", q.hidden / q.heads);
+  require(q.heads % q.kv_heads == 0 && q.head_dim >= 2 && q.head_dim % 2 == 0, e,
+          "the heads do not fit");
+  rope(e, q);
+  require(q.mrope.empty(), e, "mrope_section is not for this encoder");
+  require(q.hidden == d.channels[1], e, "the compressor gives rows of another width");
+  return d;
+}
+
 }  // namespace
 
 ModelConfig read_config(const std::string& path) {
@@ -297,7 +381,7 @@ ModelConfig parse_config(const json& value, const std::string& file) {
       config.dual = dual(top, false);
       return config;
     case Family::sam:
-      config.sam = sam(top);
+      config.sam = sam(top.below("vision_config"));
       return config;
     case Family::llava:
       config.llava = llava(top);
@@ -305,16 +389,28 @@ ModelConfig parse_config(const json& value, const std::string& file) {
     case Family::ovis2:
       config.ovis = ovis(top);
       break;
+    case Family::smolvlm:
+    case Family::idefics3:
+      config.smol = smol(top);
+      break;
+    case Family::deepseek_ocr2:
+      config.deepseek = deepseek(top);
+      break;
     default:
       config.qwen = qwen(top, config.family);
       break;
   }
-  bool is_llava = config.family == Family::llava;
-  config.decoder = decoder(top, is_llava                         ? "llama"
-                                : config.family == Family::ovis2 ? "qwen2"
-                                                                 : type);
-  int64_t image = is_llava ? 32000 : config.family == Family::ovis2 ? 151665 : 151655;
+  const bool is_ovis = config.family == Family::ovis2, is_smol = config.is_smol();
+  const bool is_llama = config.family == Family::llava || is_smol;
+  config.decoder = decoder(top, is_llama ? "llama" : is_ovis ? "qwen2" : type);
+  if (is_smol && !top.has("text_config")) config.decoder.eps = 1e-5;
+  int64_t image = config.family == Family::deepseek_ocr2 ? 128815
+                  : is_smol                              ? 128257
+                  : is_llama                             ? 32000
+                  : is_ovis                              ? 151665
+                                                         : 151655;
   config.image_token = whole(top, "image_token_id", whole(top, "image_token_index", image));
+  if (config.is_qwen()) config.video_token = whole(top, "video_token_id", 151656);
   config.vision_start = whole(top, "vision_start_token_id", 151652);
   config.vision_end = whole(top, "vision_end_token_id", 151653);
   config.indicators =

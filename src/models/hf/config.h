@@ -17,11 +17,20 @@ struct DecoderConfig {
   int64_t head_dim = 128, vocab = 32000, sliding_window = 0;  // 0: none
   int64_t context = 0;  // places of a prompt and its answer; 0: it does not say
   double eps = 1e-6, theta = 10000, position_scale = 1;
+  struct {  // rope type "llama3": long waves are slowed by the factor, those between in part
+    double factor = 0, low = 1, high = 4, original = 8192;
+  } llama3;
   std::string act = "silu";
   bool qkv_bias = false, out_bias = false, mlp_bias = false, qk_norm = false;
   bool may_tie = true;         // the embeddings may serve as the head when the file has none
   std::vector<int64_t> mrope;  // frequencies of the t, h, w axes; empty: one axis
   bool interleaved = false;
+  struct {  // a mixture of experts in some layers
+    int64_t count = 0, chosen = 0, shared = 0, intermediate = 0, groups = 1, chosen_groups = 1;
+    double scale = 1;
+    bool limited = false;        // only experts of the best groups
+    std::vector<bool> in_layer;  // empty: nowhere
+  } experts;
 };
 
 struct DualConfig {  // CLIP, SigLIP
@@ -40,6 +49,7 @@ struct SamConfig {
 struct QwenVisionConfig {
   int64_t hidden = 1280, intermediate = 5120, layers = 32, heads = 16, output = 3584;
   int64_t channels = 3, patch = 14, temporal = 2, merge = 2, window = 0, positions = 0;
+  int64_t second = 0;  // positions in time that a second of film has; 0: one a temporal patch
   double theta = 10000;
   std::string act = "quick_gelu";
   std::vector<int64_t> full_layers;  // with full attention, where `window` is set
@@ -62,7 +72,31 @@ struct LlavaVisionConfig {
   bool bias = true;
 };
 
-enum class Family { clip, siglip, sam, llava, qwen2_vl, qwen2_5_vl, qwen3_vl, ovis2 };
+struct SmolVisionConfig {  // SmolVLM, Idefics3
+  EncoderConfig encoder;
+  int64_t image_size = 224, patch = 32, channels = 3;
+  int64_t scale = 2;  // patches along a token
+};
+
+struct DeepseekVisionConfig {  // DeepSeek-OCR-2
+  SamConfig sam;
+  std::vector<int64_t> channels = {512, 896};  // of the compressor
+  DecoderConfig encoder;                       // of the queries
+};
+
+enum class Family {
+  clip,
+  siglip,
+  sam,
+  llava,
+  qwen2_vl,
+  qwen2_5_vl,
+  qwen3_vl,
+  ovis2,
+  smolvlm,
+  idefics3,
+  deepseek_ocr2
+};
 
 }  // namespace hf
 
@@ -70,9 +104,17 @@ template <>
 struct EnumNames<hf::Family> {
   using enum hf::Family;
   static constexpr const char* kWhat = "model_type";
-  static constexpr std::pair<hf::Family, const char*> kNames[] = {
-      {clip, "clip"},         {siglip, "siglip"},         {sam, "sam"},           {llava, "llava"},
-      {qwen2_vl, "qwen2_vl"}, {qwen2_5_vl, "qwen2_5_vl"}, {qwen3_vl, "qwen3_vl"}, {ovis2, "ovis2"}};
+  static constexpr std::pair<hf::Family, const char*> kNames[] = {{clip, "clip"},
+                                                                  {siglip, "siglip"},
+                                                                  {sam, "sam"},
+                                                                  {llava, "llava"},
+                                                                  {qwen2_vl, "qwen2_vl"},
+                                                                  {qwen2_5_vl, "qwen2_5_vl"},
+                                                                  {qwen3_vl, "qwen3_vl"},
+                                                                  {ovis2, "ovis2"},
+                                                                  {smolvlm, "smolvlm"},
+                                                                  {idefics3, "idefics3"},
+                                                                  {deepseek_ocr2, "deepseek_ocr2"}};
 };
 
 namespace hf {
@@ -87,9 +129,13 @@ struct ModelConfig {
   QwenVisionConfig qwen;
   OvisVisionConfig ovis;
   LlavaVisionConfig llava;
-  int64_t image_token = -1, vision_start = -1, vision_end = -1;
+  SmolVisionConfig smol;
+  DeepseekVisionConfig deepseek;
+  int64_t image_token = -1, video_token = -1, vision_start = -1, vision_end = -1;
   std::vector<int64_t> indicators;  // Ovis2
   bool has_decoder() const { return family >= Family::llava; }
+  bool is_qwen() const { return family >= Family::qwen2_vl && family <= Family::qwen3_vl; }
+  bool is_smol() const { return family == Family::smolvlm || family == Family::idefics3; }
 };
 
 // The file, or the folder with config.json. Error{not_found, bad_json, unsupported}.

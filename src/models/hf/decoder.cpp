@@ -31,6 +31,19 @@ std::vector<int64_t> axes(const DecoderConfig& config) {
   return out;
 }
 
+// transformers: modeling_rope_utils.py _compute_llama3_parameters.
+at::Tensor slowed(const at::Tensor& frequencies, const DecoderConfig& config) {
+  const auto& l = config.llama3;
+  if (l.factor <= 0) return frequencies;
+  const at::Tensor wave = 2 * M_PI / frequencies;
+  const at::Tensor part = (l.original / wave - l.low) / (l.high - l.low);
+  const at::Tensor mixed = (1 - part) * frequencies / l.factor + part * frequencies;
+  const at::Tensor long_ones =
+      at::where(wave > l.original / l.low, frequencies / l.factor, frequencies);
+  return at::where((wave < l.original / l.high).logical_or(wave > l.original / l.low), long_ones,
+                   mixed);
+}
+
 }  // namespace
 
 Decoder::Decoder(const DecoderConfig& c, const std::string& file, Source& source) : config_(c) {
@@ -50,16 +63,74 @@ Decoder::Decoder(const DecoderConfig& c, const std::string& file, Source& source
       layer.q_norm = source.rms_norm(self + "q_norm", c.head_dim, c.eps);
       layer.k_norm = source.rms_norm(self + "k_norm", c.head_dim, c.eps);
     }
-    layer.mlp = {source.linear(at + "mlp.up_proj", c.hidden, c.intermediate, c.mlp_bias),
-                 source.linear(at + "mlp.down_proj", c.intermediate, c.hidden, c.mlp_bias), act,
-                 source.linear(at + "mlp.gate_proj", c.hidden, c.intermediate, c.mlp_bias)};
+    if (static_cast<size_t>(i) < c.experts.in_layer.size() &&
+        c.experts.in_layer[static_cast<size_t>(i)])
+      layer.experts = read_experts(at + "mlp.", source, act);
+    else
+      layer.mlp = gated_mlp(source, at + "mlp.", c.hidden, c.intermediate, c.mlp_bias, act);
     layers_.push_back(std::move(layer));
   }
   norm_ = source.rms_norm("language.norm", c.hidden, c.eps);
   bool stored = source.has("lm_head.weight") || !c.may_tie;
   head_ = stored ? source.get("lm_head.weight", {c.vocab, c.hidden}) : embeddings_;
-  frequencies_ = inverse_frequencies(c.head_dim, c.theta, embeddings_.device()) / c.position_scale;
+  frequencies_ =
+      slowed(inverse_frequencies(c.head_dim, c.theta, embeddings_.device()) / c.position_scale, c);
   axis_ = at::tensor(axes(c), at::kLong).to(embeddings_.device());
+}
+
+Decoder::Experts Decoder::read_experts(const std::string& at, Source& source,
+                                       const Activation& act) const {
+  const auto& e = config_.experts;
+  Experts out;
+  out.router = source.get(at + "gate.weight", {e.count, config_.hidden});
+  const std::string together = at + "experts.gate_up_proj";  // of transformers 5.x in memory
+  if (source.has(together)) {
+    const at::Tensor in = source.get(together, {e.count, 2 * e.intermediate, config_.hidden});
+    const at::Tensor back =
+        source.get(at + "experts.down_proj", {e.count, config_.hidden, e.intermediate});
+    for (int64_t i = 0; i < e.count; ++i)
+      out.each.push_back({{in[i].narrow(0, e.intermediate, e.intermediate), {}},
+                          {back[i], {}},
+                          act,
+                          {in[i].narrow(0, 0, e.intermediate), {}}});
+  } else {
+    for (int64_t i = 0; i < e.count; ++i)
+      out.each.push_back(gated_mlp(source, at + "experts." + std::to_string(i) + ".",
+                                   config_.hidden, e.intermediate, false, act));
+  }
+  out.shared = gated_mlp(source, at + "shared_experts.", config_.hidden, e.intermediate * e.shared,
+                         config_.mlp_bias, act);
+  return out;
+}
+
+// Every row goes to its likeliest experts, weighted by their shares.
+at::Tensor Decoder::mixed(const Experts& experts, const at::Tensor& x) const {
+  const auto& e = config_.experts;
+  const at::Tensor rows = x.flatten(0, 1);
+  at::Tensor share =
+      at::softmax(at::linear(rows.to(at::kFloat), experts.router.to(at::kFloat)), -1);
+  if (e.limited) {
+    const at::Tensor of_group = share.view({-1, e.groups, e.count / e.groups}).amax(-1);
+    const at::Tensor best = std::get<1>(of_group.topk(e.chosen_groups, -1));
+    const at::Tensor open = at::zeros_like(of_group).scatter_(1, best, 1.0);
+    share = share * open.repeat_interleave(e.count / e.groups, 1);
+  }
+  const auto [weight, index] = share.topk(e.chosen, -1);
+  const at::Tensor scaled = (weight * e.scale).to(at::kFloat);
+  const at::Tensor chosen = index.to(at::kCPU).contiguous();
+  std::vector<std::vector<int64_t>> places(experts.each.size());  // in the flat [rows*chosen]
+  for (int64_t i = 0; i < chosen.numel(); ++i)
+    places[static_cast<size_t>(chosen.data_ptr<int64_t>()[i])].push_back(i);
+  at::Tensor out = at::zeros_like(rows);
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (places[i].empty()) continue;
+    const at::Tensor at = at::tensor(places[i], at::kLong).to(rows.device());
+    const at::Tensor row = at.div(e.chosen, "floor");
+    const at::Tensor made = experts.each[i](rows.index_select(0, row)) *
+                            scaled.flatten().index_select(0, at).unsqueeze(1);
+    out.index_add_(0, row, made.to(out.scalar_type()));
+  }
+  return out.view_as(x) + experts.shared(x);
 }
 
 at::Tensor Decoder::embed(const at::Tensor& ids) const {
@@ -145,7 +216,8 @@ at::Tensor Decoder::forward(at::Tensor x, const at::Tensor& positions, Cache* ca
     const Layer& layer = layers_[i];
     x = x + attend(layer, layer.input(x), rotary, i, cache, probe);
     if (probe && probe->only && i + 1 == count) return x;
-    x = x + layer.mlp(layer.post(x));
+    const at::Tensor normal = layer.post(x);
+    x = x + (layer.experts.each.empty() ? layer.mlp(normal) : mixed(layer.experts, normal));
     if (deepstack && i < deepstack->rows.size())
       x = x.flatten(0, 1)
               .index_add(0, deepstack->places, deepstack->rows[i].to(x.scalar_type()))

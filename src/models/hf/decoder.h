@@ -49,15 +49,24 @@ class Decoder {
   at::ScalarType dtype() const { return embeddings_.scalar_type(); }
 
  private:
+  // Some of many small networks for each row, and shared ones for all.
+  struct Experts {
+    at::Tensor router;  // [experts, hidden]
+    std::vector<Mlp> each;
+    Mlp shared;
+  };
   struct Layer {
     Norm input, post;
     Linear q, k, v, out;
     Norm q_norm, k_norm;
     Mlp mlp;
+    Experts experts;  // instead of mlp, where it has any
   };
   Rotary angles(const at::Tensor& positions) const;  // for [B,L,H,D]
   at::Tensor attend(const Layer& layer, const at::Tensor& x, const Rotary& rotary, size_t index,
                     Cache* cache, AttentionProbe* probe) const;
+  Experts read_experts(const std::string& at, Source& source, const Activation& act) const;
+  at::Tensor mixed(const Experts& experts, const at::Tensor& x) const;
   void remember(Cache& cache, size_t index, const at::Tensor& keys, const at::Tensor& values) const;
 
   DecoderConfig config_;

@@ -12,21 +12,10 @@
 namespace arrcoc::hf {
 namespace {
 
-void add_boxes(const Features::View& view, std::vector<Box>& boxes) {
-  const auto x = [&](int64_t col) {
-    return view.box.x0 + view.box.width() * static_cast<float>(col) / static_cast<float>(view.cols);
-  };
-  const auto y = [&](int64_t row) {
-    return view.box.y0 +
-           view.box.height() * static_cast<float>(row) / static_cast<float>(view.rows);
-  };
-  for (int64_t r = 0; r < view.rows; ++r)
-    for (int64_t c = 0; c < view.cols; ++c) boxes.push_back({x(c), y(r), x(c + 1), y(r + 1)});
-}
-
-// The picture in one size and, of Ovis2, its tiles: squares of `side` x `side` tokens.
-void add_tiles(const Box& seen, const Pixels& pixels, int64_t side, Features& out) {
-  out.views.push_back({seen, side, side, {}});
+// The picture in one size and its tiles: squares of `side` x `side` tokens. Ovis2 has the whole
+// first, SmolVLM last and names for the tiles.
+void add_tiles(const Box& seen, const Pixels& pixels, int64_t side, bool named, Features& out) {
+  if (!named || pixels.values.size(0) == 1) out.views.push_back({seen, side, side, {}});
   if (pixels.values.size(0) == 1) return;
   const float w = seen.width() / static_cast<float>(pixels.tile_cols);
   const float h = seen.height() / static_cast<float>(pixels.tile_rows);
@@ -34,7 +23,33 @@ void add_tiles(const Box& seen, const Pixels& pixels, int64_t side, Features& ou
     const float x = static_cast<float>(tile % pixels.tile_cols) * w;
     const float y = static_cast<float>(tile / pixels.tile_cols) * h;
     out.views.push_back({{x, y, x + w, y + h}, side, side, {}});
+    if (!named) continue;
+    out.views.back().tile_row = tile / pixels.tile_cols + 1;
+    out.views.back().tile_col = tile % pixels.tile_cols + 1;
   }
+  if (named) out.views.push_back({seen, side, side, {}});
+}
+
+// DeepSeek-OCR-2: the local views, the whole, and the separator behind it. A token belongs to all
+// of its view.
+void add_views(const Box& seen, const Pixels& pixels, const Vlm& vlm, Features& out) {
+  const auto add = [&](const Box& box, int64_t tokens) {
+    out.views.push_back({box, 1, tokens, {}});
+    out.boxes.insert(out.boxes.end(), static_cast<size_t>(tokens), box);
+  };
+  out.placeless = true;
+  const float w = seen.width() / static_cast<float>(pixels.tile_cols);
+  const float h = seen.height() / static_cast<float>(pixels.tile_rows);
+  const int64_t tiles = pixels.grid.defined() ? pixels.grid.size(0) : 0;
+  for (int64_t tile = 0; tile < tiles; ++tile) {
+    const int64_t row = tile / pixels.tile_cols, col = tile % pixels.tile_cols;
+    const float x = static_cast<float>(col) * w, y = static_cast<float>(row) * h;
+    add({x, y, x + w, y + h}, vlm.tile_tokens(pixels.grid.size(2)));
+    out.views.back().tile_row = row + 1;
+    out.views.back().tile_col = col + 1;
+  }
+  add(seen, vlm.tile_tokens(pixels.values.size(2)));
+  add(seen, 1);
 }
 
 // Views and boxes of pixels as the processor made them; no rows yet.
@@ -47,6 +62,10 @@ Features frame(const Picture& picture, const Pixels& pixels, const ImageProcesso
   out.tile_cols = pixels.tile_cols;
   const int64_t tokens = vlm.tokens(pixels.values, pixels.grid);
   const Box seen = processor.visible(picture.height(), picture.width());
+  if (processor.has_views()) {
+    add_views(seen, pixels, vlm, out);
+    return out;
+  }
   if (pixels.grid.defined()) {
     const int64_t* grid = pixels.grid.data_ptr<int64_t>();
     out.views.push_back(
@@ -56,7 +75,7 @@ Features frame(const Picture& picture, const Pixels& pixels, const ImageProcesso
     const auto side = static_cast<int64_t>(std::lround(std::sqrt(static_cast<double>(each))));
     if (side * side != each)
       throw Error(ErrorCode::unsupported, "the visual tokens of this model form no square");
-    add_tiles(seen, pixels, side, out);
+    add_tiles(seen, pixels, side, vlm.config().is_smol(), out);
   }
   for (const Features::View& view : out.views) add_boxes(view, out.boxes);
   return out;
@@ -92,6 +111,18 @@ void take(Features& features, const Visual& visual, const std::vector<std::vecto
 
 }  // namespace
 
+void add_boxes(const Features::View& view, std::vector<Box>& boxes) {
+  const auto x = [&](int64_t col) {
+    return view.box.x0 + view.box.width() * static_cast<float>(col) / static_cast<float>(view.cols);
+  };
+  const auto y = [&](int64_t row) {
+    return view.box.y0 +
+           view.box.height() * static_cast<float>(row) / static_cast<float>(view.rows);
+  };
+  for (int64_t r = 0; r < view.rows; ++r)
+    for (int64_t c = 0; c < view.cols; ++c) boxes.push_back({x(c), y(r), x(c + 1), y(r + 1)});
+}
+
 int64_t Features::size() const { return rows.defined() ? rows.size(0) : 0; }
 
 int64_t Features::bytes() const {
@@ -105,12 +136,18 @@ int HfModel::token_pixels() const {
   const ModelConfig& config = vlm_->config();
   if (processor_->follows_size())
     return static_cast<int>(processor_->patch() * processor_->merge());
+  if (config.is_smol()) return static_cast<int>(config.smol.patch * config.smol.scale);
+  if (processor_->has_views()) return static_cast<int>(config.deepseek.sam.patch * 4);
   return static_cast<int>(config.family == Family::ovis2 ? config.ovis.patch * config.ovis.stride
                                                          : config.llava.patch);
 }
 
 int64_t HfModel::native_tokens(int width, int height) const {
-  if (!processor_->follows_size()) return processor_->count(height, width) * vlm_->tile_tokens();
+  if (processor_->has_views())
+    return (processor_->count(height, width) - 1) * vlm_->tile_tokens(processor_->tile_side()) +
+           vlm_->tile_tokens(processor_->whole_side()) + 1;
+  if (!processor_->follows_size())
+    return processor_->count(height, width) * vlm_->tile_tokens(processor_->tile_side());
   const auto [high, wide] = processor_->smart_size(height, width);
   return high / token_pixels() * (wide / token_pixels());
 }
@@ -122,10 +159,17 @@ std::pair<int64_t, int64_t> HfModel::view_grid(int width, int height) const {
 }
 
 std::string HfModel::zoom_refusal() const {
-  if (processor_->follows_size()) return "";
+  if (processor_->follows_size() || chooses_tiles()) return "";
   return std::string("zoom needs a model whose token count follows the picture's size; ") +
          to_string(family()) +
          " always spends the same number of tokens a picture: use prune or patches";
+}
+
+std::string HfModel::select_refusal() const {
+  if (!processor_->has_views()) return "";
+  return std::string("the tokens of ") + to_string(family()) +
+         " are answers about a whole view, not places in it: use zoom, which chooses views, or "
+         "native";
 }
 
 Features HfModel::encode_image(const Picture& picture, int64_t max_tokens) const {
@@ -135,6 +179,8 @@ Features HfModel::encode_image(const Picture& picture, int64_t max_tokens) const
   if (max_tokens > 0) limits = {unit, max_tokens * unit};
   const Pixels pixels = processor_->process(picture.rgb, limits);
   Features out = frame(picture, pixels, *processor_, *vlm_);
+  if (max_tokens > 0 && vlm_->config().is_smol())
+    return encode_views(pixels, out, {static_cast<int64_t>(out.views.size()) - 1});
   take(out, vlm_->encode(pixels.values, pixels.grid));
   return out;
 }
@@ -142,6 +188,8 @@ Features HfModel::encode_image(const Picture& picture, int64_t max_tokens) const
 Features HfModel::select(const Features& features, const Allocation& allocation,
                          const SelectOptions& options) const {
   c10::InferenceMode guard;
+  if (const std::string reason = select_refusal(); !reason.empty())
+    throw Error(ErrorCode::unsupported, reason);
   if (!features.groups.empty())
     throw Error(ErrorCode::bad_argument, "these features are a selection already");
   Choice choice = choose(features, allocation, options.merge);
@@ -154,6 +202,8 @@ Features HfModel::select(const Features& features, const Allocation& allocation,
 Features HfModel::encode_patches(const Picture& picture, const Allocation& allocation,
                                  const SelectOptions& options) const {
   c10::InferenceMode guard;
+  if (const std::string reason = select_refusal(); !reason.empty())
+    throw Error(ErrorCode::unsupported, reason);
   const Pixels pixels = processor_->process(picture.rgb);
   Features out = frame(picture, pixels, *processor_, *vlm_);
   Choice choice = choose(out, allocation, options.merge);
@@ -168,10 +218,57 @@ Features HfModel::encode_patches(const Picture& picture, const Allocation& alloc
   return out;
 }
 
+bool HfModel::chooses_tiles() const { return vlm_->config().is_smol() || processor_->has_views(); }
+
+// Some of the views, and nothing else of the picture.
+Features HfModel::encode_views(const Pixels& pixels, const Features& all,
+                               const std::vector<int64_t>& chosen) const {
+  Features out = all;
+  out.views.clear();
+  out.boxes.clear();
+  std::vector<int64_t> tiles;
+  for (int64_t i : chosen) {
+    const Features::View& view = all.views[static_cast<size_t>(i)];
+    if (view.tile_row > 0 || !all.placeless) tiles.push_back(i);
+    out.views.push_back(view);
+    if (all.placeless)
+      out.boxes.insert(out.boxes.end(), static_cast<size_t>(view.cols), view.box);
+    else
+      add_boxes(view, out.boxes);
+  }
+  const at::Tensor index = at::tensor(tiles, at::kLong).to(pixels.values.device());
+  if (!all.placeless)
+    take(out, vlm_->encode(pixels.values.index_select(0, index), {}));
+  else if (tiles.empty())
+    take(out, vlm_->encode(pixels.values, {}));
+  else
+    take(out, vlm_->encode(pixels.values, pixels.grid.index_select(0, index)));
+  return out;
+}
+
+Features HfModel::encode_tiles(const Picture& picture, const Allocation& allocation) const {
+  const int64_t budget = allocation.budget.tokens;
+  if (processor_->has_views() && budget <= vlm_->tile_tokens(processor_->whole_side())) {
+    Features whole = encode_image(picture, std::max<int64_t>(1, budget - 1));  // and a separator
+    if (whole.size() > budget)
+      throw Error(ErrorCode::bad_argument,
+                  std::string(to_string(family())) + " needs " + std::to_string(whole.size()) +
+                      " tokens for the smallest view of a picture, the budget is " +
+                      std::to_string(budget));
+    return whole;
+  }
+  const Pixels pixels = processor_->process(picture.rgb);
+  const Features all = frame(picture, pixels, *processor_, *vlm_);
+  Features out = encode_views(pixels, all, choose_tiles(all, allocation));
+  // A budget below the view of the whole: the tokens of it that matter most.
+  return out.size() > budget ? select(out, allocation) : out;
+}
+
 Features HfModel::encode_zoom(const Picture& picture, const Allocation& allocation) const {
   c10::InferenceMode guard;
   if (const std::string reason = zoom_refusal(); !reason.empty())
     throw Error(ErrorCode::unsupported, reason);
+  if (chooses_tiles()) return encode_tiles(picture, allocation);
   if (allocation.crops.empty())
     throw Error(ErrorCode::bad_argument, "the allocation has no crops: use the zoom allocator");
   Features out;

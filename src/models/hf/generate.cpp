@@ -129,7 +129,7 @@ class Batch {
         out_(prompts.size()) {
     for (const Prompt& prompt : prompts) {
       rest_.push_back(prompt.length() - shared);
-      next_.push_back(prompt.next_position());
+      next_.push_back(prompt.next_position);
       engines_.emplace_back(settings.seed);
       const bool covered = prompt.visual_places.empty() || prompt.visual_places.back() < shared;
       const bool alone = prompts.size() == 1 && shared == 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <functional>
 #include <sstream>
 
@@ -12,6 +13,7 @@
 #include "models/hf/dual.h"
 #include "models/hf/generate.h"
 #include "models/hf/sam.h"
+#include "models/settings.h"
 
 namespace arrcoc {
 namespace hf {
@@ -81,19 +83,124 @@ std::vector<TensorCheck> check_dual(const ModelConfig& config, Source& source,
                }}});
 }
 
-std::vector<TensorCheck> check_vlm(const std::string& folder, const ModelConfig& config,
-                                   Source& source, const WeightFile& golden) {
-  std::unique_ptr<Vlm> model = make_vlm(config, source);
-  at::Tensor pixels = golden.get("pixel_values", at::kFloat);
-  at::Tensor ids = golden.get("input_ids", at::kLong);
-  at::Tensor grid;
-  if (golden.has("image_grid_thw")) grid = golden.get("image_grid_thw", at::kLong);
-  std::vector<int64_t> keep;
-  if (golden.has("sparse_keep")) {
-    at::Tensor rows = golden.get("sparse_keep", at::kLong).reshape({-1}).contiguous();
-    keep.assign(rows.data_ptr<int64_t>(), rows.data_ptr<int64_t>() + rows.numel());
+// SmolVLM: [B,N,...] -> the pictures that are not all padding, [N,...]; the first when all are.
+at::Tensor real_pictures(const at::Tensor& tensor, const at::Tensor& pixels) {
+  at::Tensor real = pixels.flatten(0, 1).flatten(1).ne(0).any(1);
+  if (!real.any().item<bool>()) real[0] = true;
+  return tensor.flatten(0, 1).index_select(0, real.nonzero().reshape({-1}));
+}
+
+// What a golden file shows: pictures, films, or both.
+struct Shown {
+  at::Tensor pixels, grid;            // of pictures
+  at::Tensor film_pixels, film_grid;  // [N,5]
+  at::Tensor grids() const {          // of all
+    if (!film_grid.defined()) return grid;
+    if (!grid.defined()) return film_grid;
+    const at::Tensor still = at::tensor({int64_t{1}, int64_t{0}}, at::kLong);
+    return at::cat({at::cat({grid, still.expand({grid.size(0), 2})}, 1), film_grid});
   }
-  Visual visual = model->encode(pixels, grid);
+};
+
+// golden.json beside the file: seconds of film that a temporal patch lasts, one number or a list.
+at::Tensor whole_seconds(const std::string& path, int64_t films) {
+  std::vector<double> seconds(static_cast<size_t>(films), 1.0);
+  const auto file = std::filesystem::path(path).parent_path() / "golden.json";
+  if (std::filesystem::exists(file)) {
+    const json value = Settings::read(file.string());
+    const Settings s(value, file.string());
+    constexpr const char* kKey = "second_per_grid_ts";
+    for (size_t i = 0; s.has(kKey) && i < seconds.size(); ++i) {
+      const json& given = s.need(kKey);
+      const bool list = given.is_array() && i < given.size();
+      read_value(s.file(), kKey, list ? given[i] : given, seconds[i]);
+    }
+  }
+  return at::tensor(seconds, at::kDouble).to(at::kLong).unsqueeze(1);
+}
+
+Shown shown_in(const WeightFile& golden, const std::string& path) {
+  Shown out;
+  if (golden.has("pixel_values")) out.pixels = golden.get("pixel_values", at::kFloat);
+  if (golden.has("image_grid_thw")) out.grid = golden.get("image_grid_thw", at::kLong);
+  if (golden.has("pixel_attention_mask"))
+    out.grid = real_pictures(golden.get("pixel_attention_mask", at::kLong), out.pixels);
+  if (out.pixels.defined() && out.pixels.dim() == 5)
+    out.pixels = real_pictures(out.pixels, out.pixels);
+  if (golden.has("pixel_values_videos")) {
+    out.film_pixels = golden.get("pixel_values_videos", at::kFloat);
+    const at::Tensor grid = golden.get("video_grid_thw", at::kLong);
+    const at::Tensor mark = at::ones({grid.size(0), 1}, at::kLong);
+    out.film_grid = at::cat({grid, whole_seconds(path, grid.size(0)), mark}, 1);
+  }
+  return out;
+}
+
+// Rows of pictures and of films in the order in which the prompt shows them.
+Visual in_order(const Vlm& model, const at::Tensor& ids, const Visual& pictures,
+                const Visual& films) {
+  if (!films.rows.defined()) return pictures;
+  if (!pictures.rows.defined()) return films;
+  std::vector<int64_t> order;
+  int64_t next[2] = {0, pictures.size()};
+  const at::Tensor flat = ids.reshape({-1}).contiguous();
+  for (int64_t i = 0; i < flat.numel(); ++i) {
+    const int64_t id = flat.data_ptr<int64_t>()[i];
+    if (id == model.config().image_token) order.push_back(next[0]++);
+    if (id == model.config().video_token) order.push_back(next[1]++);
+  }
+  return pick(join({pictures, films}), order);
+}
+
+// DeepSeek-OCR-2: every picture with its local views.
+Visual with_local_views(const Vlm& model, const WeightFile& golden, const at::Tensor& pixels,
+                        bool local) {
+  local = local && golden.has("pixel_values_local") && golden.has("num_local_patches");
+  at::Tensor views, counts;
+  if (local) {
+    views = golden.get("pixel_values_local", at::kFloat);
+    counts = golden.get("num_local_patches", at::kLong);
+  }
+  std::vector<Visual> parts;
+  int64_t first = 0;
+  for (int64_t i = 0; i < pixels.size(0); ++i) {
+    const int64_t count = local ? counts[i].item<int64_t>() : 0;
+    parts.push_back(model.encode(pixels.narrow(0, i, 1),
+                                 count > 0 ? views.narrow(0, first, count) : at::Tensor()));
+    first += count;
+  }
+  return join(parts);
+}
+
+// Rows in tiles, where the reference has them so.
+at::Tensor tiled_like(const at::Tensor& expected, const at::Tensor& rows) {
+  const bool tiled = expected.dim() == 3 && expected.size(1) > 0 &&
+                     expected.size(0) * expected.size(1) == rows.size(0);
+  return tiled ? rows.reshape({expected.size(0), expected.size(1), -1}) : rows;
+}
+
+std::vector<int64_t> kept_rows(const WeightFile& golden) {
+  if (!golden.has("sparse_keep")) return {};
+  const at::Tensor rows = golden.get("sparse_keep", at::kLong).reshape({-1}).contiguous();
+  return {rows.data_ptr<int64_t>(), rows.data_ptr<int64_t>() + rows.numel()};
+}
+
+std::vector<TensorCheck> check_vlm(const std::string& folder, const ModelConfig& config,
+                                   Source& source, const WeightFile& golden,
+                                   const std::string& path) {
+  std::unique_ptr<Vlm> model = make_vlm(config, source);
+  at::Tensor ids = golden.get("input_ids", at::kLong);
+  const Shown shown = shown_in(golden, path);
+  const at::Tensor grid = shown.grids();
+  const std::vector<int64_t> keep = kept_rows(golden);
+  Visual pictures, films;
+  const bool near = config.family == Family::deepseek_ocr2;
+  if (near)
+    pictures = with_local_views(*model, golden, shown.pixels, true);
+  else if (shown.pixels.defined())
+    pictures = model->encode(shown.pixels, shown.grid);
+  if (shown.film_pixels.defined()) films = model->encode(shown.film_pixels, shown.film_grid);
+  const Visual visual = in_order(*model, ids, pictures, films);
   Prompt prompt = prepare(*model, ids, grid, visual);
   auto logits = [&](const Prompt& p) {
     const Decoder& decoder = model->decoder();
@@ -101,11 +208,15 @@ std::vector<TensorCheck> check_vlm(const std::string& folder, const ModelConfig&
   };
   Computed computed;
   computed["image_features"] = [&] {
-    at::Tensor expected = golden.view("image_features");
-    bool tiled = expected.dim() == 3 && expected.size(1) > 0 &&
-                 expected.size(0) * expected.size(1) == visual.size();
-    return tiled ? visual.rows.reshape({expected.size(0), expected.size(1), -1}) : visual.rows;
+    return tiled_like(golden.view("image_features"), pictures.rows);
   };
+  if (near) {
+    computed["sam_features"] = [&] { return model->compressed(shown.pixels); };
+    computed["image_features_global_only"] = [&] {
+      return with_local_views(*model, golden, shown.pixels, false).rows;
+    };
+  }
+  if (films.rows.defined()) computed["video_features"] = [&] { return films.rows; };
   for (size_t i = 0; i < visual.deepstack.size(); ++i)
     computed["deepstack_" + std::to_string(i)] = [&visual, i] { return visual.deepstack[i]; };
   computed["position_ids"] = [&] { return prompt.positions; };
@@ -126,7 +237,11 @@ std::vector<TensorCheck> check_vlm(const std::string& folder, const ModelConfig&
     Generation made = generate(*model, prompt, settings);
     return at::cat({ids, at::tensor(made.ids, at::kLong).unsqueeze(0)}, 1);
   };
-  return run(golden, {"pixel_values", "input_ids", "image_grid_thw", "sparse_keep"}, computed);
+  return run(
+      golden,
+      {"pixel_values", "input_ids", "image_grid_thw", "pixel_attention_mask", "pixel_values_videos",
+       "video_grid_thw", "pixel_values_local", "num_local_patches", "sparse_keep"},
+      computed);
 }
 
 }  // namespace
@@ -149,7 +264,7 @@ std::vector<TensorCheck> check_golden(const std::string& folder, const std::stri
       return run(golden, {"pixel_values"}, {{"image_embeddings", [&] { return model(pixels); }}});
     }
     default:
-      return check_vlm(folder, config, source, golden);
+      return check_vlm(folder, config, source, golden, path);
   }
 }
 

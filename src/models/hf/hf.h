@@ -8,8 +8,9 @@
 //   std::vector<int64_t> prompt = model->prompt_ids({{Role::user, "What is the total?", 1}},
 //   {few}); Generation answer = model->generate(prompt, {few}, model->defaults());
 //
-// Families: llava (1.5), qwen2_vl, qwen2_5_vl, qwen3_vl, ovis2. A model is immutable after opening
-// and shared by threads; features are values whose tensors are never changed.
+// Families: llava (1.5), qwen2_vl, qwen2_5_vl, qwen3_vl, ovis2, smolvlm, idefics3, deepseek_ocr2. A
+// model is immutable after opening and shared by threads; features are values whose tensors are
+// never changed.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -32,6 +33,7 @@ namespace arrcoc::hf {
 
 class Vlm;
 class ImageProcessor;
+struct Pixels;
 struct Prompt;
 
 struct GenerationSettings {
@@ -60,22 +62,32 @@ struct Generation {
 };
 
 // What the encoder made of one picture.
+// One frame of a film; it must outlive the call.
+struct Frame {
+  const Picture* picture = nullptr;
+  double seconds = 0;  // when it is shown
+};
+
 struct Features {
-  // A picture as the model was shown it: the whole, a tile (Ovis2) or a crop (zoom).
+  // A picture as the model was shown it: the whole, a tile (Ovis2, SmolVLM) or a crop (zoom).
   struct View {
-    Box box;           // source pixels
-    int64_t rows = 0;  // tokens
-    int64_t cols = 0;  // tokens
-    at::Tensor grid;   // [1,3] of the Qwen family
+    Box box;                             // source pixels
+    int64_t rows = 0;                    // tokens
+    int64_t cols = 0;                    // tokens
+    at::Tensor grid;                     // [1,3] of the Qwen family
+    double seconds = 0;                  // of a film: the middle of the temporal patch that it is
+    int64_t tile_row = 0, tile_col = 0;  // SmolVLM: the tile's name, from 1; 0: the whole
   };
   std::vector<View> views;
   at::Tensor rows;                           // [N,D], one a token
   std::vector<at::Tensor> deepstack;         // each [N,D]
   std::vector<std::vector<int64_t>> groups;  // tokens of the full views behind each row, see select
   std::vector<Box> boxes;                    // of every token of the full views, source pixels
-  int64_t tile_rows = 1, tile_cols = 1;      // Ovis2
+  int64_t tile_rows = 1, tile_cols = 1;      // of the whole picture
   int width = 0, height = 0;                 // of the picture, source pixels
-  int64_t size() const;                      // rows: what the language model pays for
+  bool film = false;                         // its views are temporal patches
+  bool placeless = false;  // tokens stand for their whole view, not for places in it (DeepSeek)
+  int64_t size() const;    // rows: what the language model pays for
   int64_t native() const { return static_cast<int64_t>(boxes.size()); }
   int64_t bytes() const;
 };
@@ -116,10 +128,14 @@ class HfModel {
   // Rows and columns of tokens of a crop of encode_zoom that is resampled to that size: what the
   // processor makes of it, but for its least size, which glances and crops may be below.
   std::pair<int64_t, int64_t> view_grid(int width, int height) const;
-  // "" when zoom works, else why it does not.
+  // Zoom shows whole tiles of the family's own grid (SmolVLM): it wants leaves, not crops.
+  bool chooses_tiles() const;
+  // "" when zoom works, else why it does not; the same for prune and patches.
   std::string zoom_refusal() const;
+  std::string select_refusal() const;
 
-  // The whole picture, every token. max_tokens > 0 (Qwen family): shown small enough for that.
+  // The whole picture, every token. max_tokens > 0: shown small enough for that (Qwen family), or
+  // without its tiles (SmolVLM).
   Features encode_image(const Picture& picture, int64_t max_tokens = 0) const;
   // Prune: some rows of features that are there already.
   Features select(const Features& features, const Allocation& allocation,
@@ -127,9 +143,18 @@ class HfModel {
   // The same choice made before the encoder: only the chosen tokens' patches are encoded.
   Features encode_patches(const Picture& picture, const Allocation& allocation,
                           const SelectOptions& options = {}) const;
-  // All crops of the allocation as pictures of their own. Error{unsupported} with the reason where
-  // picture size does not set the token count.
+  // All crops of the allocation as pictures of their own. SmolVLM: the view of the whole and, as
+  // far as the budget goes, the tiles in which the allocation spends most; only these are encoded.
+  // Error{unsupported} with the reason where picture size does not set the token count.
   Features encode_zoom(const Picture& picture, const Allocation& allocation) const;
+
+  // A film for the Qwen family: frames of one size, a temporal patch (two frames) a view.
+  // max_tokens > 0: frames small enough for that. Error{unsupported, bad_image}.
+  Features encode_film(std::span<const Frame> frames, int64_t max_tokens = 0) const;
+  // Of every temporal patch the tokens that its allocation asks for; without leaves: none of them.
+  // The others stay at their places in time and space.
+  Features select_film(const Features& film, std::span<const Allocation> allocations,
+                       const SelectOptions& options = {}) const;
 
   // Ids of a conversation in the family's own template, with a placeholder for every token of the
   // full views. Pictures are handed out in order to the turns that show them. Error{bad_argument}
@@ -152,9 +177,12 @@ class HfModel {
 
  private:
   HfModel();
+  Features encode_tiles(const Picture& picture, const Allocation& allocation) const;
+  Features encode_views(const Pixels& pixels, const Features& all,
+                        const std::vector<int64_t>& chosen) const;
   Prompt prepared(const std::vector<int64_t>& ids, const std::vector<Features>& pictures) const;
   std::unique_ptr<Vlm> vlm_;
-  std::unique_ptr<ImageProcessor> processor_;
+  std::unique_ptr<ImageProcessor> processor_, film_processor_;  // of films: Qwen family
   std::shared_ptr<const Tokenizer> tokenizer_;
   GenerationSettings defaults_;
 };
@@ -163,9 +191,11 @@ class HfModel {
 struct Slot {
   int64_t views = 1;  // pictures of their own (zoom)
   int64_t tile_rows = 1, tile_cols = 1;
+  std::vector<std::pair<int64_t, int64_t>> tiles;  // SmolVLM: row and column of those shown
+  std::vector<double> seconds;                     // a film: of its temporal patches
 };
 // The text of a conversation as the family's template spells it, one placeholder token a view
-// (Ovis2: one a tile, with its marks). Error{unsupported} for families that do not talk.
+// (Ovis2, SmolVLM: one a tile, with its marks). Error{unsupported} for families that do not talk.
 std::string chat_text(Family family, const std::vector<Turn>& turns,
                       const std::vector<Slot>& pictures);
 

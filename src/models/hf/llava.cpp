@@ -26,13 +26,13 @@ class Llava : public Vlm {
         activation(c_.act, config.file)};
   }
 
-  int64_t tile_tokens() const override {
+  int64_t tile_tokens(int64_t) const override {
     const int64_t side = c_.image_size / c_.patch;
     return side * side + (c_.keep_class ? 1 : 0);
   }
   int64_t tokens(const at::Tensor& values, const at::Tensor&) const override {
     require_square(values, c_.channels, c_.image_size);
-    return values.size(0) * tile_tokens();
+    return values.size(0) * tile_tokens(c_.image_size);
   }
 
   Visual encode(const at::Tensor& values, const at::Tensor& grid,

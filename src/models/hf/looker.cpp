@@ -158,10 +158,13 @@ Map token_map(const Features& features, std::span<const float> values) {
   const auto& largest =
       *std::max_element(features.views.begin(), features.views.end(),
                         [](const auto& a, const auto& b) { return a.box.area() < b.box.area(); });
-  Map map = empty_map(largest.rows, largest.cols, features.width, features.height);
+  const bool views = features.placeless;  // a value for every tile
+  Map map = empty_map(views ? features.tile_rows : largest.rows,
+                      views ? features.tile_cols : largest.cols, features.width, features.height);
   Map weight = map;
   const auto add = [&](size_t token, float value) {
     const Box& box = features.boxes[token];
+    if (views && box == largest.box && map.size() > 1) return;  // of the whole: of no tile
     const auto col = static_cast<int>(std::floor((box.x0 + box.x1) / 2 / map.cell_width));
     const auto row = static_cast<int>(std::floor((box.y0 + box.y1) / 2 / map.cell_height));
     if (row < 0 || col < 0 || row >= map.rows || col >= map.cols) return;

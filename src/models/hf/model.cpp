@@ -8,6 +8,29 @@
 #include "models/hf/generate.h"
 
 namespace arrcoc::hf {
+namespace {
+
+// SmolVLM's text begins with its first token, which is another one where the language model is
+// Llama 3 (Idefics3); no tokenizer has to add it.
+std::vector<int64_t> encoded(std::string text, const ModelConfig& config,
+                             const Tokenizer& tokenizer) {
+  if (!config.is_smol()) return tokenizer.encode(text);
+  const std::string begin = "<|im_start|>", llama = "<|begin_of_text|>";
+  if (!tokenizer.id_of(begin) && tokenizer.id_of(llama)) text.replace(0, begin.size(), llama);
+  return tokenizer.encode(text, false);
+}
+
+// Grids of pictures get the columns that those of films have, where there is a film.
+std::vector<at::Tensor> of_one_width(std::vector<at::Tensor> grids) {
+  const bool films = std::any_of(grids.begin(), grids.end(),
+                                 [](const at::Tensor& grid) { return grid.size(1) == 5; });
+  const at::Tensor still = at::tensor({int64_t{1}, int64_t{0}}, at::kLong).unsqueeze(0);
+  for (at::Tensor& grid : grids)
+    if (films && grid.size(1) == 3) grid = at::cat({grid, still}, 1);
+  return grids;
+}
+
+}  // namespace
 
 HfModel::HfModel() = default;
 HfModel::~HfModel() = default;
@@ -21,6 +44,10 @@ std::shared_ptr<const HfModel> HfModel::open(const std::string& folder, const Mo
   model->vlm_ = make_vlm(config, source);
   model->processor_ = std::make_unique<ImageProcessor>(open_processor(folder, config));
   model->processor_->on(device_of(options.device));
+  if (config.is_qwen()) {
+    model->film_processor_ = std::make_unique<ImageProcessor>(open_film_processor(folder, config));
+    model->film_processor_->on(device_of(options.device));
+  }
   model->tokenizer_ = std::move(tokenizer);
   model->defaults_ = read_generation(folder);
   return model;
@@ -37,6 +64,11 @@ std::shared_ptr<const HfModel> HfModel::random(const std::string& path, const Mo
   model->processor_ =
       std::make_unique<ImageProcessor>(ImageProcessor::from(default_processor(config), path));
   model->processor_->on(device);
+  if (config.is_qwen()) {
+    model->film_processor_ = std::make_unique<ImageProcessor>(
+        ImageProcessor::from(film_settings(default_processor(config), config), path));
+    model->film_processor_->on(device);
+  }
   return model;
 }
 
@@ -48,16 +80,26 @@ std::vector<int64_t> HfModel::prompt_ids(const std::vector<Turn>& turns,
   std::vector<Slot> slots;
   std::vector<int64_t> counts;  // tokens behind each placeholder, in order
   for (const Features& features : pictures) {
-    const bool tiles = family() == Family::ovis2;
-    slots.push_back({tiles ? 1 : static_cast<int64_t>(features.views.size()), features.tile_rows,
-                     features.tile_cols});
-    for (const Features::View& view : features.views) counts.push_back(view.rows * view.cols);
+    Slot& slot = slots.emplace_back();
+    if (family() != Family::ovis2 && !features.placeless)
+      slot.views = static_cast<int64_t>(features.views.size());
+    slot.tile_rows = features.tile_rows;
+    slot.tile_cols = features.tile_cols;
+    for (const Features::View& view : features.views) {
+      if (features.film) slot.seconds.push_back(view.seconds);
+      const bool first = &view == &features.views.front();
+      if (!first && (features.placeless || (features.film && !view.grid.defined())))
+        counts.back() += view.rows * view.cols;  // all behind one placeholder
+      else
+        counts.push_back(view.rows * view.cols);
+      if (view.tile_row > 0) slot.tiles.emplace_back(view.tile_row, view.tile_col);
+    }
   }
-  const int64_t placeholder = vlm_->config().image_token;
+  const int64_t placeholder = vlm_->config().image_token, film = vlm_->config().video_token;
   std::vector<int64_t> out;
   size_t next = 0;
-  for (int64_t id : tokenizer_->encode(chat_text(family(), turns, slots))) {
-    const bool view = id == placeholder;
+  for (int64_t id : encoded(chat_text(family(), turns, slots), vlm_->config(), *tokenizer_)) {
+    const bool view = id == placeholder || (id == film && film >= 0);
     const int64_t count = !view ? 1 : next < counts.size() ? counts[next] : 0;
     out.insert(out.end(), static_cast<size_t>(count), id);
     if (view) ++next;
@@ -92,7 +134,7 @@ Prompt HfModel::prepared(const std::vector<int64_t>& prompt,
     }
     before += features.native();
   }
-  const at::Tensor grid = grids.empty() ? at::Tensor() : at::cat(grids);
+  const at::Tensor grid = grids.empty() ? at::Tensor() : at::cat(of_one_width(std::move(grids)));
   const Visual visual = join(parts);
   return sparse ? prepare(*vlm_, ids, grid, visual, groups) : prepare(*vlm_, ids, grid, visual);
 }

@@ -37,10 +37,10 @@ class Ovis : public Vlm {
     table_ = source.get("table.weight", {c_.vocab, config.decoder.hidden});
   }
 
-  int64_t tile_tokens() const override { return across() * across(); }
+  int64_t tile_tokens(int64_t) const override { return across() * across(); }
   int64_t tokens(const at::Tensor& values, const at::Tensor&) const override {
     require_square(values, c_.channels, c_.image_size);
-    return values.size(0) * tile_tokens();
+    return values.size(0) * tile_tokens(c_.image_size);
   }
 
   Visual encode(const at::Tensor& values, const at::Tensor& grid,
@@ -88,7 +88,7 @@ class Ovis : public Vlm {
   // Patch rows of the tokens that were chosen, tile by tile; places past the edge stay zero.
   Visual some(const at::Tensor& patches, const std::vector<int64_t>& keep) const {
     int64_t side = c_.image_size / c_.patch;
-    int64_t per_tile = tile_tokens();
+    int64_t per_tile = tile_tokens(c_.image_size);
     int64_t unit = c_.stride * c_.stride;
     std::vector<at::Tensor> rows;
     for (size_t begin = 0; begin < keep.size();) {

@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "arrcoc/error.h"
-#include "models/hf/tiling.h"
 
 namespace arrcoc::hf {
 namespace {
@@ -41,7 +40,9 @@ ImageProcessor ImageProcessor::open(const std::string& path) {
 
 ImageProcessor ImageProcessor::from(const json& settings, const std::string& file) {
   const Settings s(settings, file);
-  const std::string type = s.get("image_processor_type", s.get("feature_extractor_type", ""));
+  const bool film = s.has("video_processor_type");
+  const std::string still = s.get("image_processor_type", s.get("feature_extractor_type", ""));
+  const std::string type = film ? s.get("video_processor_type", "") : still;
   auto is = [&](const char* name) { return type.rfind(name, 0) == 0; };
   const bool clip = is("CLIP") || is("Llava");
   ImageProcessor p;
@@ -51,6 +52,10 @@ ImageProcessor ImageProcessor::from(const json& settings, const std::string& fil
     p.kind_ = Kind::tiles;
   else if (is("Sam"))
     p.kind_ = Kind::longest;
+  else if (is("SmolVLM") || is("Idefics3"))
+    p.kind_ = Kind::split;
+  else if (is("DeepseekOcr2"))
+    p.kind_ = Kind::views;
   else if (!clip && !is("Siglip") && !is("ViT"))
     throw Error(ErrorCode::unsupported, file + ": unknown image processor '" + type + "'");
   std::vector<double> mean(3, 0.5), deviation(3, 0.5);
@@ -68,7 +73,13 @@ ImageProcessor ImageProcessor::from(const json& settings, const std::string& fil
   p.normalise_ = s.get("do_normalize", true);
   p.crop_ = s.get("do_center_crop", clip);
   p.factor_ = s.get("rescale_factor", 1.0 / 255);
-  p.filter_ = static_cast<Filter>(s.whole("resample", p.kind_ == Kind::longest ? 2 : 3, 0, 5));
+  const int64_t filter = p.kind_ == Kind::longest ? 2 : p.kind_ == Kind::split ? 1 : 3;
+  p.filter_ = static_cast<Filter>(s.whole("resample", filter, 0, 5));
+  p.over_time_ = film && is("Qwen3");
+  if (film) {
+    p.min_pixels_ = p.over_time_ ? 128 * 32 * 32 : 128 * 28 * 28;
+    p.max_pixels_ = p.over_time_ ? 768 * 32 * 32 : 768 * 28 * 28;
+  }
   p.read_sizes(s, clip);
   p.read_frame(s);
   return p;
@@ -82,7 +93,18 @@ void ImageProcessor::read_sizes(const Settings& s, bool clip) {
   max_tiles_ = s.whole("max_patches", 12, 1, 256);
   min_tiles_ = s.whole("min_patches", 1, 1, 256);
   cover_area_ = s.get("use_covering_area_grid", true);
-  if (!s.get("crop_to_patches", false)) max_tiles_ = 1;
+  const bool near = kind_ == Kind::views;
+  if (near) {
+    max_tiles_ = s.whole("max_patches", 6, 1, 256);
+    min_tiles_ = s.whole("min_patches", 2, 1, 256);
+    tile_ = s.whole("tile_size", 768, 1, kMaxSide);
+    background_ = channel_values(s, "background_color", {127, 127, 127});
+  }
+  if (!s.get(kind_ == Kind::split ? "do_image_splitting" : "crop_to_patches",
+             kind_ == Kind::split || near))
+    max_tiles_ = 1;
+  if (s.has("max_image_size")) tile_ = side(s.below("max_image_size"), "longest_edge");
+  if (tile_ < 1) s.fail("max_image_size", "has no longest_edge");
   if (s.has("size") && s.need("size").is_number_integer()) {  // the spelling before 4.24
     (crop_ ? shortest_ : height_) = side(s, "size");
     if (!crop_) width_ = height_;
@@ -101,9 +123,11 @@ void ImageProcessor::read_sizes(const Settings& s, bool clip) {
     max_pixels_ = s.whole("max_pixels", max_pixels_, 1, kMaxPixels);
   } else if (kind_ == Kind::longest) {
     if (!longest_) longest_ = 1024;
+  } else if (kind_ == Kind::split) {
+    if (!longest_ && (!height_ || !width_)) longest_ = 4 * 364;
   } else if (!shortest_ && (!height_ || !width_)) {
     if (clip) shortest_ = 224;
-    height_ = width_ = kind_ == Kind::tiles ? 384 : 224;
+    height_ = width_ = kind_ == Kind::views ? 1024 : kind_ == Kind::tiles ? 384 : 224;
   }
 }
 
@@ -210,21 +234,37 @@ at::Tensor ImageProcessor::cropped(const at::Tensor& rgb) const {
       .narrow(2, (image.size(2) - crop_width_) / 2, crop_width_);
 }
 
-Pixels ImageProcessor::patchified(const at::Tensor& image) const {
-  int64_t rows = image.size(1) / patch_;
-  int64_t cols = image.size(2) / patch_;
-  // A still picture fills a temporal patch by repeating itself.
-  at::Tensor frames = image.unsqueeze(1).expand({3, temporal_, image.size(1), image.size(2)});
-  at::Tensor blocks =
-      frames.reshape({3, temporal_, rows / merge_, merge_, patch_, cols / merge_, merge_, patch_});
+Pixels ImageProcessor::patchified(const at::Tensor& frames) const {
+  int64_t count = frames.size(0) / temporal_;
+  int64_t rows = frames.size(2) / patch_;
+  int64_t cols = frames.size(3) / patch_;
+  at::Tensor blocks = frames.reshape(
+      {count, temporal_, 3, rows / merge_, merge_, patch_, cols / merge_, merge_, patch_});
   Pixels out;
-  out.values = blocks.permute({2, 5, 3, 6, 0, 1, 4, 7})
-                   .reshape({rows * cols, 3 * temporal_ * patch_ * patch_});
-  out.grid = at::tensor({int64_t{1}, rows, cols}, at::kLong).reshape({1, 3});
+  out.values = blocks.permute({0, 3, 6, 4, 7, 2, 1, 5, 8})
+                   .reshape({count * rows * cols, 3 * temporal_ * patch_ * patch_});
+  out.grid = at::tensor({count, rows, cols}, at::kLong).reshape({1, 3});
   return out;
 }
 
+// A still picture fills a temporal patch by repeating itself.
+Pixels ImageProcessor::still(const at::Tensor& image) const {
+  return patchified(
+      image.unsqueeze(0).expand({temporal_, image.size(0), image.size(1), image.size(2)}));
+}
+
+PixelSize ImageProcessor::split_size(int64_t height, int64_t width) const {
+  if (!resize_) return {height, width};
+  return longest_ ? longest_edge_size({height, width}, longest_) : PixelSize{height_, width_};
+}
+
 TileGrid ImageProcessor::tile_grid(int64_t height, int64_t width) const {
+  if (kind_ == Kind::split && max_tiles_ > 1) {
+    const PixelSize canvas = whole_tiles_size(split_size(height, width), tile_);
+    return {canvas.height / tile_, canvas.width / tile_};
+  }
+  if (kind_ == Kind::views && max_tiles_ > 1 && std::max(height, width) > tile_)
+    return canvas_grid(height, width, tile_, tile_, min_tiles_, max_tiles_);
   if (kind_ != Kind::tiles || max_tiles_ == 1) return {};
   return cover_area_ ? covering_grid(height, width, height_, max_tiles_)
                      : canvas_grid(height, width, height_, width_, min_tiles_, max_tiles_);
@@ -232,8 +272,7 @@ TileGrid ImageProcessor::tile_grid(int64_t height, int64_t width) const {
 
 int64_t ImageProcessor::count(int64_t height, int64_t width) const {
   const TileGrid grid = tile_grid(height, width);
-  const int64_t tiles = grid.rows * grid.cols;
-  return tiles > 1 ? tiles + 1 : 1;
+  return grid.count() > 1 ? grid.count() + 1 : 1;
 }
 
 Pixels ImageProcessor::tiles(const at::Tensor& rgb) const {
@@ -251,9 +290,62 @@ Pixels ImageProcessor::tiles(const at::Tensor& rgb) const {
   return {at::stack(pictures), {}, grid.rows, grid.cols};
 }
 
+// Enlarged to the longest edge, then to whole tiles; the view of the whole is made of that and
+// comes last.
+Pixels ImageProcessor::split(const at::Tensor& rgb) const {
+  const PixelSize size = split_size(rgb.size(1), rgb.size(2));
+  const TileGrid grid = tile_grid(rgb.size(1), rgb.size(2));
+  at::Tensor canvas = rgb;
+  if (resize_) canvas = resample(canvas, size.height, size.width, filter_);
+  std::vector<at::Tensor> pictures;
+  if (grid.count() > 1) {
+    canvas = resample(canvas, grid.rows * tile_, grid.cols * tile_, filter_);
+    for (int64_t tile = 0; tile < grid.count(); ++tile)
+      pictures.push_back(canvas.narrow(1, tile / grid.cols * tile_, tile_)
+                             .narrow(2, tile % grid.cols * tile_, tile_));
+  }
+  pictures.push_back(resample(canvas, tile_, tile_, filter_));
+  for (at::Tensor& picture : pictures) picture = normalised(picture);
+  return {at::stack(pictures), {}, grid.rows, grid.cols};
+}
+
+// The whole on a square, and tiles of larger pictures.
+Pixels ImageProcessor::views(const at::Tensor& rgb, const PixelLimits& limits) const {
+  int64_t side = whole_side();
+  if (limits.max_pixels > 0 && limits.max_pixels < side * side) side = tile_;
+  const double scale =
+      static_cast<double>(side) / static_cast<double>(std::max(rgb.size(1), rgb.size(2)));
+  const auto scaled = [&](int64_t length) {
+    return std::max<int64_t>(1, round_even(static_cast<double>(length) * scale));
+  };
+  const at::Tensor small = resample(rgb, scaled(rgb.size(1)), scaled(rgb.size(2)), filter_);
+  const int64_t square = std::max(small.size(1), small.size(2));
+  at::Tensor whole = at::tensor(background_, at::kDouble)
+                         .to(at::kByte)
+                         .reshape({3, 1, 1})
+                         .expand({3, square, square})
+                         .clone();
+  whole.narrow(1, (square - small.size(1)) / 2, small.size(1))
+      .narrow(2, (square - small.size(2)) / 2, small.size(2))
+      .copy_(small);
+  Pixels out;
+  out.values = normalised(whole).unsqueeze(0);
+  const TileGrid grid = tile_grid(rgb.size(1), rgb.size(2));
+  if (grid.count() == 1 || limits.max_pixels > 0) return out;
+  const at::Tensor canvas = resample(rgb, grid.rows * tile_, grid.cols * tile_, filter_);
+  std::vector<at::Tensor> tiles;
+  for (int64_t tile = 0; tile < grid.count(); ++tile)
+    tiles.push_back(normalised(canvas.narrow(1, tile / grid.cols * tile_, tile_)
+                                   .narrow(2, tile % grid.cols * tile_, tile_)));
+  out.grid = at::stack(tiles);
+  out.tile_rows = grid.rows;
+  out.tile_cols = grid.cols;
+  return out;
+}
+
 Pixels ImageProcessor::exactly(const at::Tensor& rgb, int64_t rows, int64_t cols) const {
   int64_t unit = patch_ * merge_;
-  return patchified(normalised(resample(rgb, rows * unit, cols * unit, filter_)));
+  return still(normalised(resample(rgb, rows * unit, cols * unit, filter_)));
 }
 
 Pixels ImageProcessor::process(const at::Tensor& rgb, const PixelLimits& limits) const {
@@ -261,6 +353,8 @@ Pixels ImageProcessor::process(const at::Tensor& rgb, const PixelLimits& limits)
       rgb.numel() == 0)
     throw Error(ErrorCode::bad_image, "the image processor wants [3,H,W] uint8");
   if (kind_ == Kind::tiles) return tiles(rgb);
+  if (kind_ == Kind::split) return split(rgb);
+  if (kind_ == Kind::views) return views(rgb, limits);
   if (kind_ == Kind::smart) {
     at::Tensor image = rgb;
     auto [height, width] = smart_size(rgb.size(1), rgb.size(2), limits);
@@ -269,7 +363,7 @@ Pixels ImageProcessor::process(const at::Tensor& rgb, const PixelLimits& limits)
     if (image.size(1) % unit || image.size(2) % unit)
       throw Error(ErrorCode::bad_image, "sides must be multiples of " + std::to_string(unit) +
                                             " when the processor does not resize");
-    return patchified(normalised(image));
+    return still(normalised(image));
   }
   at::Tensor image = resized(rgb);
   if (crop_) image = cropped(image);

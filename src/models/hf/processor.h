@@ -8,21 +8,22 @@
 #include <vector>
 
 #include "arrcoc/map.h"
+#include "base/tiling.h"
 #include "models/hf/resample.h"
-#include "models/hf/tiling.h"
 #include "models/settings.h"
 
 namespace arrcoc::hf {
 
 struct Pixels {
   at::Tensor values;      // smart-resize: [t*h*w, 3*T*P*P] in merge-block order; else [tiles,3,H,W]
-  at::Tensor grid;        // smart-resize: [1,3] int64 (t,h,w) in patches; else undefined
-  int64_t tile_rows = 1;  // tiles beside the thumbnail (Ovis2)
+  at::Tensor grid;        // smart-resize: [1,3] int64 (t,h,w) in patches; DeepSeek-OCR-2: the
+                          // local views [tiles,3,T,T]; else undefined
+  int64_t tile_rows = 1;  // tiles beside the view of the whole (Ovis2: first; SmolVLM: last)
   int64_t tile_cols = 1;
 };
 
 // How many pixels a picture may have after smart-resize; 0: as the file says. Pictures with a
-// minimum of one's own may be of any shape.
+// minimum of one's own may be of any shape. DeepSeek-OCR-2: with a maximum only the whole is seen.
 struct PixelLimits {
   int64_t min_pixels = 0;
   int64_t max_pixels = 0;
@@ -44,6 +45,14 @@ class ImageProcessor {
   // Smart-resize families: the picture as exactly rows x cols tokens.
   Pixels exactly(const at::Tensor& rgb, int64_t rows, int64_t cols) const;
 
+  // Frames of one size as a film: a temporal patch holds several, the last frame fills it up.
+  // Its grid is [1,5], see Vlm::positions; whole seconds are 1. Error{bad_image}.
+  Pixels film(const std::vector<at::Tensor>& frames, const PixelLimits& limits = {}) const;
+  // Height and width of the frames; limits are those of a frame, or (Qwen3) of all together.
+  std::pair<int64_t, int64_t> film_size(int64_t frames, int64_t height, int64_t width,
+                                        const PixelLimits& limits = {}) const;
+  bool over_time() const { return over_time_; }
+
   // True when the number of tokens follows the picture's size (the Qwen family).
   bool follows_size() const { return kind_ == Kind::smart; }
   // Height and width after smart-resize. Error{bad_image} for sides in a ratio over 200.
@@ -55,11 +64,16 @@ class ImageProcessor {
   // The part of a picture that the tower sees, in its pixels: all of it, but for centre crops
   // (which may also reach past the edges).
   Box visible(int height, int width) const;
-  // Other families: how many pictures of one size (Ovis2: thumbnail and tiles) that makes.
+  // Other families: how many pictures of one size (the whole, and tiles) that makes.
   int64_t count(int64_t height, int64_t width) const;
+  // Pixels along each of them, for families whose tiles are square.
+  int64_t tile_side() const { return kind_ == Kind::split || has_views() ? tile_ : height_; }
+  int64_t whole_side() const { return max_tiles_ > 1 ? height_ : tile_; }  // DeepSeek-OCR-2
+  bool has_views() const { return kind_ == Kind::views; }
+  bool splits() const { return kind_ == Kind::split; }  // SmolVLM, Idefics3
 
  private:
-  enum class Kind { smart, fixed, tiles, longest };
+  enum class Kind { smart, fixed, tiles, longest, split, views };
   void read_sizes(const Settings& settings, bool clip);
   void read_frame(const Settings& settings);
   TileGrid tile_grid(int64_t height, int64_t width) const;
@@ -67,7 +81,11 @@ class ImageProcessor {
   at::Tensor resized(const at::Tensor& rgb) const;
   at::Tensor cropped(const at::Tensor& rgb) const;
   Pixels tiles(const at::Tensor& rgb) const;
-  Pixels patchified(const at::Tensor& image) const;
+  Pixels split(const at::Tensor& rgb) const;
+  Pixels views(const at::Tensor& rgb, const PixelLimits& limits) const;
+  PixelSize split_size(int64_t height, int64_t width) const;  // before it is cut into tiles
+  Pixels still(const at::Tensor& image) const;
+  Pixels patchified(const at::Tensor& frames) const;  // [n*temporal,3,H,W]
 
   Kind kind_ = Kind::fixed;
   at::Device device_ = at::kCPU;
@@ -81,7 +99,10 @@ class ImageProcessor {
   int64_t patch_ = 14, merge_ = 2, temporal_ = 2;
   int64_t min_pixels_ = 56 * 56, max_pixels_ = 28 * 28 * 1280;
   int64_t max_tiles_ = 1, min_tiles_ = 1;
+  int64_t tile_ = 364;              // of pictures that are split or seen in views
+  std::vector<double> background_;  // around the view of the whole
   bool cover_area_ = true;
+  bool over_time_ = false;  // limits of pixels are those of a whole film
 };
 
 }  // namespace arrcoc::hf

@@ -14,6 +14,8 @@ namespace {
 
 struct Shape {
   int64_t frames, rows, cols;  // in patches
+  int64_t seconds = 1;         // whole ones a frame, of films
+  bool film = false;
 };
 
 // Every patch of the kept tokens in merge-block order: where it lies.
@@ -310,39 +312,44 @@ class Qwen : public Vlm {
     return tower_(values, shapes(grid), keep);
   }
 
-  // Text runs on; a picture's token (t,r,c) sits at start + (t,r,c), and what follows starts after
-  // the largest of them.
+  // Text runs on; a token (t,r,c) sits at start + (t,r,c), and what follows starts after the larger
+  // of rows and columns. Films: time goes on by what a temporal patch lasts (Qwen2.5), or each
+  // temporal patch stands by itself (Qwen3: between time stamps).
   at::Tensor positions(const at::Tensor& ids, const at::Tensor& grids) const override {
-    std::vector<Shape> pictures = grids.defined() ? shapes(grids) : std::vector<Shape>();
+    std::vector<Shape> shown[2];  // pictures, films
+    if (grids.defined()) shown[0] = shapes(grids);
+    const size_t count = shown[0].size();
+    shown[1] = films_of(shown[0]);
     at::Tensor flat = ids.to(at::kCPU).contiguous();
     auto id = flat.accessor<int64_t, 2>();
     at::Tensor out = at::empty({3, ids.size(0), ids.size(1)}, at::kLong);
     auto to = out.accessor<int64_t, 3>();
-    int64_t merge = tower_.config().merge;
-    size_t picture = 0;
+    size_t used[2] = {0, 0};
     for (int64_t b = 0; b < ids.size(0); ++b) {
       int64_t next = 0;
       for (int64_t i = 0; i < ids.size(1);) {
-        if (id[b][i] != config_.image_token) {
+        const int64_t token = id[b][i];
+        const bool film = token == config_.video_token;
+        if (token != config_.image_token && !film) {
           for (int64_t axis = 0; axis < 3; ++axis) to[axis][b][i] = next;
           ++next;
           ++i;
           continue;
         }
-        if (picture >= pictures.size()) mismatch(pictures.size());
-        const Shape& shape = pictures[picture++];
-        int64_t rows = shape.rows / merge, cols = shape.cols / merge;
-        int64_t count = shape.frames * rows * cols;
-        for (int64_t k = 0; k < count; ++k, ++i) {
-          if (i >= ids.size(1) || id[b][i] != config_.image_token) mismatch(pictures.size());
-          to[0][b][i] = next + k / (rows * cols);
+        if (used[film] >= shown[film].size()) mismatch(count);
+        const Shape& shape = shown[film][used[film]++];
+        const int64_t rows = shape.rows / tower_.config().merge;
+        const int64_t cols = shape.cols / tower_.config().merge;
+        for (int64_t k = 0; k < shape.frames * rows * cols; ++k, ++i) {
+          if (i >= ids.size(1) || id[b][i] != token) mismatch(count);
+          to[0][b][i] = next + k / (rows * cols) * step(shape);
           to[1][b][i] = next + k / cols % rows;
           to[2][b][i] = next + k % cols;
         }
-        next += std::max({shape.frames, rows, cols});
+        next += std::max(rows, cols);
       }
     }
-    if (picture != pictures.size()) mismatch(pictures.size());
+    if (used[0] != shown[0].size() || used[1] != shown[1].size()) mismatch(count);
     return out;
   }
 
@@ -353,15 +360,40 @@ class Qwen : public Vlm {
                     std::to_string(pictures) + " pictures");
   }
 
+  // Positions in time from one frame to the next.
+  int64_t step(const Shape& shape) const {
+    const int64_t second = tower_.config().second;
+    return shape.film && second > 0 ? second * shape.seconds : 1;
+  }
+
+  // Takes the films out of the list.
+  std::vector<Shape> films_of(std::vector<Shape>& all) const {
+    std::vector<Shape> films, pictures;
+    for (Shape shape : all) {
+      const bool apart = shape.film && config_.family == Family::qwen3_vl;
+      const int64_t times = apart ? shape.frames : 1;
+      if (apart) shape.frames = 1;
+      (shape.film ? films : pictures)
+          .insert((shape.film ? films : pictures).end(), static_cast<size_t>(times), shape);
+    }
+    all = std::move(pictures);
+    return films;
+  }
+
   std::vector<Shape> shapes(const at::Tensor& grid) const {
-    if (!grid.defined() || grid.dim() != 2 || grid.size(1) != 3 || grid.scalar_type() != at::kLong)
-      throw Error(ErrorCode::bad_argument, "grids must be [pictures,3] int64");
+    if (!grid.defined() || grid.dim() != 2 || (grid.size(1) != 3 && grid.size(1) != 5) ||
+        grid.scalar_type() != at::kLong)
+      throw Error(ErrorCode::bad_argument, "grids must be [pictures,3] or [pictures,5] int64");
     at::Tensor flat = grid.to(at::kCPU).contiguous();
     auto at = flat.accessor<int64_t, 2>();
     std::vector<Shape> out;
     int64_t merge = tower_.config().merge;
     for (int64_t i = 0; i < flat.size(0); ++i) {
       Shape shape = {at[i][0], at[i][1], at[i][2]};
+      if (flat.size(1) == 5) {
+        shape.seconds = std::clamp<int64_t>(at[i][3], 0, 1 << 20);
+        shape.film = at[i][4] != 0;
+      }
       if (shape.frames < 1 || shape.rows < 1 || shape.cols < 1 || shape.rows % merge ||
           shape.cols % merge || std::max({shape.frames, shape.rows, shape.cols}) > 1 << 20)
         throw Error(ErrorCode::bad_argument,

@@ -7,8 +7,10 @@
 #include <tuple>
 
 #include "arrcoc/error.h"
+#include "arrcoc/film_model.h"
 #include "models/hf/looker.h"
 #include "models/hf/processor.h"
+#include "models/hf/reduction.h"
 #include "models/hf/vlm.h"
 
 namespace arrcoc {
@@ -81,19 +83,39 @@ std::vector<Turn> conversation(const Reading& reading) {
   return turns;
 }
 
+// The folder's own name; OWNER/NAME in the hub's cache (models--OWNER--NAME/snapshots/COMMIT).
+std::string name_of(const std::filesystem::path& folder) {
+  std::string repo = folder.parent_path().parent_path().filename().string();
+  if (folder.parent_path().filename() != "snapshots" || repo.rfind("models--", 0) != 0)
+    return folder.filename().string();
+  repo.erase(0, 8);
+  const size_t split = repo.find("--");
+  return split == std::string::npos ? repo : repo.replace(split, 2, "/");
+}
+
 class Reader : public Model {
  public:
-  Reader(const std::string& folder, const ModelOptions& options)
+  Reader(std::shared_ptr<const HfModel> model, std::string name, const ModelOptions& options,
+         std::shared_ptr<const Reduction> reduction)
       : options_(options),
-        name_(std::filesystem::weakly_canonical(folder).filename().string()),
-        cache_(std::make_shared<FeatureCache>(options.cache_bytes)) {
-    require_language_model(read_config(folder));
-    model_ = HfModel::open(folder, options, load_tokenizer(folder));
+        name_(std::move(name)),
+        cache_(std::make_shared<FeatureCache>(options.cache_bytes)),
+        model_(std::move(model)),
+        reduction_(std::move(reduction)) {
+    if (reduction_) {
+      options_.mode = ReadMode::prune;
+      if (const std::string why = reduction_->refusal(*model_); !why.empty())
+        throw Error(ErrorCode::unsupported, why);
+    }
     const std::string refusal = model_->zoom_refusal();
     if (options_.mode == ReadMode::automatic)
       options_.mode = refusal.empty() ? ReadMode::zoom : ReadMode::prune;
     if (options_.mode == ReadMode::zoom && !refusal.empty())
       throw Error(ErrorCode::unsupported, refusal);
+    const std::string whole_only = model_->select_refusal();
+    if ((options_.mode == ReadMode::prune || options_.mode == ReadMode::patches) &&
+        !whole_only.empty())
+      throw Error(ErrorCode::unsupported, whole_only);
   }
 
   std::string name() const override { return name_; }
@@ -101,7 +123,7 @@ class Reader : public Model {
   Capabilities capabilities() const override {
     Capabilities out;
     out.takes = options_.mode == ReadMode::native ? TokenKind::native
-                : options_.mode == ReadMode::zoom ? TokenKind::views
+                : zooms_freely()                  ? TokenKind::views
                                                   : TokenKind::selection;
     out.several = out.probabilities = out.focus = out.turns = true;
     out.token_pixels = model_->token_pixels();
@@ -109,7 +131,7 @@ class Reader : public Model {
   }
 
   int64_t view_tokens(int width, int height) const override {
-    if (options_.mode != ReadMode::zoom) return model_->native_tokens(width, height);
+    if (!zooms_freely()) return model_->native_tokens(width, height);
     const auto [rows, cols] = model_->view_grid(width, height);
     return rows * cols;
   }
@@ -117,7 +139,7 @@ class Reader : public Model {
   void read(std::span<const Reading> readings, Sink& sink) const override {
     for (size_t begin = 0, end = 0; begin < readings.size(); begin = end) {
       end = begin + 1;
-      while (end < readings.size() && end - begin < kTogether &&
+      while (end < readings.size() && end - begin < kTogether && !reduction_ &&
              same_tokens(readings[begin], readings[end]))
         ++end;
       read_group(readings, begin, end, sink);
@@ -129,12 +151,38 @@ class Reader : public Model {
   }
 
   std::shared_ptr<const Looker> looker() const override {
-    const bool all = options_.mode == ReadMode::prune || !model_->processor().follows_size();
+    const bool all = options_.mode == ReadMode::prune || !model_->zoom_refusal().empty() ||
+                     !model_->select_refusal().empty();
     return make_attention_looker(model_, cache_, all ? 0 : kGlanceTokens);
   }
 
+  bool reads_films() const { return model_->vlm().config().is_qwen(); }
+  void film(std::span<const FilmFrame> frames, const std::string& question,
+            const GenerateOptions& generate, Sink& sink) const {
+    c10::InferenceMode guard;
+    std::vector<Frame> shown;
+    std::vector<Allocation> allocations;
+    for (const FilmFrame& frame : frames) {
+      for (int64_t i = 0; i < model_->vlm().config().qwen.temporal; ++i)
+        shown.push_back({frame.picture, frame.seconds});
+      allocations.push_back(frame.allocation);
+    }
+    Reading reading;
+    reading.question = question;
+    reading.generate = generate;
+    reading.pictures.resize(1);  // the film
+    const Features all = model_->encode_film(shown);
+    const SelectOptions select{options_.merge, options_.tiers};
+    read_features({&reading, 1}, 0, 1, {model_->select_film(all, allocations, select)}, sink);
+  }
+
  private:
-  Features features_of(const PictureTokens& tokens) const {
+  bool zooms_freely() const { return options_.mode == ReadMode::zoom && !model_->chooses_tiles(); }
+
+  Features features_of(const PictureTokens& tokens, const std::string& question) const {
+    if (reduction_)
+      return reduction_->reduce(*model_, *tokens.picture, question, tokens.allocation.budget.tokens,
+                                [&] { return cache_->whole(*model_, *tokens.picture); });
     const SelectOptions select{options_.merge, options_.tiers};
     switch (options_.mode) {
       case ReadMode::zoom:
@@ -172,9 +220,15 @@ class Reader : public Model {
   // Readings [begin, end) that read the same tokens.
   void read_group(std::span<const Reading> readings, size_t begin, size_t end, Sink& sink) const {
     c10::InferenceMode guard;
-    const Reading& first = readings[begin];
     std::vector<Features> pictures;
-    for (const PictureTokens& one : first.pictures) pictures.push_back(features_of(one));
+    for (const PictureTokens& one : readings[begin].pictures)
+      pictures.push_back(features_of(one, readings[begin].question));
+    read_features(readings, begin, end, pictures, sink);
+  }
+
+  void read_features(std::span<const Reading> readings, size_t begin, size_t end,
+                     const std::vector<Features>& pictures, Sink& sink) const {
+    const Reading& first = readings[begin];
     std::vector<std::vector<int64_t>> prompts;
     std::vector<AnswerText> texts;
     for (size_t i = begin; i < end; ++i) {
@@ -232,13 +286,42 @@ class Reader : public Model {
   std::string name_;
   std::shared_ptr<FeatureCache> cache_;
   std::shared_ptr<const HfModel> model_;
+  std::shared_ptr<const Reduction> reduction_;  // null: the mode's own way
 };
 
 }  // namespace
+
+std::shared_ptr<const Model> make_reader(std::shared_ptr<const HfModel> model, std::string name,
+                                         const ModelOptions& options,
+                                         std::shared_ptr<const Reduction> reduction) {
+  return std::make_shared<Reader>(std::move(model), std::move(name), options, std::move(reduction));
+}
+
 }  // namespace hf
 
+bool reads_films(const Model& model) {
+  const auto* reader = dynamic_cast<const hf::Reader*>(&model);
+  return reader != nullptr && reader->reads_films();
+}
+
+Reply read_film(const Model& model, std::span<const FilmFrame> frames, const std::string& question,
+                const GenerateOptions& generate) {
+  struct Heard : Sink {
+    bool text(size_t, std::string_view) override { return true; }
+    void done(size_t, Reply reply) override { out = std::move(reply); }
+    Reply out;
+  } heard;
+  const auto* reader = dynamic_cast<const hf::Reader*>(&model);
+  if (reader == nullptr)
+    throw Error(ErrorCode::unsupported, model.name() + " does not read films in one sequence");
+  reader->film(frames, question, generate, heard);
+  return std::move(heard.out);
+}
+
 std::shared_ptr<const Model> open_model(const std::string& folder, const ModelOptions& options) {
-  return std::make_shared<hf::Reader>(folder, options);
+  hf::require_language_model(hf::read_config(folder));
+  return hf::make_reader(hf::HfModel::open(folder, options, load_tokenizer(folder)),
+                         hf::name_of(std::filesystem::weakly_canonical(folder)), options);
 }
 
 }  // namespace arrcoc

@@ -34,9 +34,9 @@ at::Tensor channel_norm(const Norm& norm, const at::Tensor& x) {
 
 }  // namespace
 
-SamEncoder::SamEncoder(const ModelConfig& model, Source& source) : config_(model.sam) {
-  const SamConfig& c = config_;
-  const std::string v = "vision_encoder.";
+SamEncoder::SamEncoder(const SamConfig& c, const std::string& v, const std::string& file,
+                       Source& source)
+    : config_(c) {
   int64_t width = c.vision.hidden;
   int64_t side = c.image_size / c.patch;
   int64_t head = width / c.vision.heads;
@@ -57,7 +57,7 @@ SamEncoder::SamEncoder(const ModelConfig& model, Source& source) : config_(model
     }
     layer.mlp = {source.linear(at + "mlp.lin1", width, c.vision.intermediate),
                  source.linear(at + "mlp.lin2", c.vision.intermediate, width),
-                 activation(c.vision.act, model.file)};
+                 activation(c.vision.act, file)};
     layers_.push_back(std::move(layer));
   }
   neck1_ = source.get(v + "neck.conv1.weight", {c.output, width, 1, 1});
@@ -113,10 +113,22 @@ at::Tensor SamEncoder::windowed(const Layer& layer, const at::Tensor& x) const {
 
 at::Tensor SamEncoder::operator()(const at::Tensor& pixels) const {
   require_square(pixels, config_.channels, config_.image_size);
-  int64_t side = config_.image_size / config_.patch;
-  at::Tensor x = patch_(unfold_patches(pixels.to(patch_.weight.options()), config_.patch))
-                     .reshape({pixels.size(0), side, side, -1});
-  if (positions_.defined()) x = x + positions_;
+  return of_any_size(pixels);
+}
+
+at::Tensor SamEncoder::of_any_size(const at::Tensor& pixels) const {
+  const int64_t rows = pixels.size(2) / config_.patch, cols = pixels.size(3) / config_.patch;
+  const at::Tensor whole =
+      pixels.narrow(2, 0, rows * config_.patch).narrow(3, 0, cols * config_.patch);
+  at::Tensor x = patch_(unfold_patches(whole.to(patch_.weight.options()), config_.patch))
+                     .reshape({pixels.size(0), rows, cols, -1});
+  if (positions_.defined() && positions_.size(1) == rows && positions_.size(2) == cols)
+    x = x + positions_;
+  else if (positions_.defined())
+    x = x + at::_upsample_bicubic2d_aa(positions_.permute({0, 3, 1, 2}).to(at::kFloat),
+                                       {rows, cols}, false)
+                .permute({0, 2, 3, 1})
+                .to(x.scalar_type());
   for (const Layer& layer : layers_) {
     check_cancelled();
     at::Tensor normal = layer.norm1(x);

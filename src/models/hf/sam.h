@@ -3,6 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <string>
 #include <vector>
 
 #include "models/hf/config.h"
@@ -11,9 +12,14 @@ namespace arrcoc::hf {
 
 class SamEncoder {
  public:
-  SamEncoder(const ModelConfig& config, Source& source);
-  // pixels [B,3,S,S] -> [B,output,S/patch,S/patch]
+  SamEncoder(const ModelConfig& config, Source& source)
+      : SamEncoder(config.sam, "vision_encoder.", config.file, source) {}
+  SamEncoder(const SamConfig& config, const std::string& prefix, const std::string& file,
+             Source& source);
+  // pixels [B,3,S,S] -> [B,output,S/patch,S/patch]. Error{bad_argument} for another size.
   at::Tensor operator()(const at::Tensor& pixels) const;
+  // The same for sides of any number of patches, with positions between the learned ones.
+  at::Tensor of_any_size(const at::Tensor& pixels) const;
 
  private:
   struct Layer {

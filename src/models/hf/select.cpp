@@ -156,6 +156,45 @@ Choice choose(const Features& features, const Allocation& allocation, bool merge
   return choice;
 }
 
+std::vector<int64_t> choose_tiles(const Features& features, const Allocation& allocation) {
+  struct Tile {
+    int64_t view;
+    float worth;
+  };
+  std::vector<Tile> tiles;
+  std::vector<int64_t> out;
+  const std::vector<Target> leaves = targets(features, allocation);
+  for (size_t i = 0; i < features.views.size(); ++i) {
+    const Features::View& view = features.views[i];
+    if (view.tile_row == 0) {
+      out.push_back(static_cast<int64_t>(i));
+      continue;
+    }
+    Tile tile{static_cast<int64_t>(i), 0};
+    for (const Target& leaf : leaves) {
+      const float x = std::min(leaf.box.x1, view.box.x1) - std::max(leaf.box.x0, view.box.x0);
+      const float y = std::min(leaf.box.y1, view.box.y1) - std::max(leaf.box.y0, view.box.y0);
+      if (x > 0 && y > 0) tile.worth += leaf.relevance * x * y / std::max(leaf.box.area(), 1e-6F);
+    }
+    tiles.push_back(tile);
+  }
+  std::stable_sort(tiles.begin(), tiles.end(),
+                   [](const Tile& a, const Tile& b) { return a.worth > b.worth; });
+  const auto tokens = [&](int64_t view) {
+    const Features::View& at = features.views[static_cast<size_t>(view)];
+    return at.rows * at.cols;
+  };
+  int64_t spent = 0;
+  for (int64_t view : out) spent += tokens(view);
+  for (const Tile& tile : tiles) {
+    spent += tokens(tile.view);
+    if (spent > allocation.budget.tokens) break;
+    out.push_back(tile.view);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 std::vector<at::Tensor> tiered(const std::vector<at::Tensor>& deepstack,
                                const std::vector<float>& relevance) {
   std::vector<at::Tensor> out;

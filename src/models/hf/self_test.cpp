@@ -29,6 +29,12 @@ std::vector<TensorCheck> test_vlm(const ModelConfig& config, Source& source) {
     values = waves({1, 3, config.llava.image_size, config.llava.image_size});
   } else if (config.family == Family::ovis2) {
     values = waves({1, 3, config.ovis.image_size, config.ovis.image_size});
+  } else if (config.family == Family::deepseek_ocr2) {
+    const int64_t side = config.deepseek.sam.image_size;
+    values = waves({1, config.deepseek.sam.channels, side, side});
+    grid = waves({2, config.deepseek.sam.channels, side * 3 / 4, side * 3 / 4});
+  } else if (config.is_smol()) {
+    values = waves({2, config.smol.channels, config.smol.image_size, config.smol.image_size});
   } else {
     const QwenVisionConfig& q = config.qwen;
     int64_t rows = 4 * q.merge, cols = 6 * q.merge;

@@ -22,7 +22,9 @@ std::vector<int64_t> placeholders(const Vlm& model, const at::Tensor& ids) {
   const int64_t* id = flat.data_ptr<int64_t>();
   std::vector<int64_t> places;
   for (int64_t i = 0; i < flat.numel(); ++i)
-    if (id[i] == model.config().image_token) places.push_back(i);
+    if (id[i] == model.config().image_token ||
+        (id[i] == model.config().video_token && model.config().video_token >= 0))
+      places.push_back(i);
   return places;
 }
 
@@ -31,11 +33,12 @@ void check_ids(const at::Tensor& ids) {
     throw Error(ErrorCode::bad_argument, "token ids must be [B,L] int64, L > 0");
 }
 
-Prompt fill(const Vlm& model, const at::Tensor& ids, at::Tensor positions, const Visual& visual,
-            std::vector<int64_t> places) {
+Prompt fill(const Vlm& model, const at::Tensor& ids, at::Tensor positions, int64_t next,
+            const Visual& visual, std::vector<int64_t> places) {
   Prompt prompt;
   prompt.embeds = model.embed(ids);
   prompt.positions = std::move(positions);
+  prompt.next_position = next;
   prompt.ids = ids;
   if (!places.empty()) {
     at::Tensor index = at::tensor(places, at::kLong).to(prompt.embeds.device());
@@ -104,12 +107,21 @@ at::Tensor Vlm::positions(const at::Tensor& ids, const at::Tensor&) const {
   return at::arange(ids.size(1), at::kLong).expand({1, ids.size(0), ids.size(1)});
 }
 
+at::Tensor Vlm::compressed(const at::Tensor&) const {
+  throw Error(ErrorCode::unsupported, config_.file + ": this model has no compressor");
+}
+
 std::unique_ptr<Vlm> make_vlm(const ModelConfig& config, Source& source) {
   switch (config.family) {
     case Family::llava:
       return make_llava(config, source);
     case Family::ovis2:
       return make_ovis(config, source);
+    case Family::smolvlm:
+    case Family::idefics3:
+      return make_smol(config, source);
+    case Family::deepseek_ocr2:
+      return make_deepseek(config, source);
     case Family::qwen2_vl:
     case Family::qwen2_5_vl:
     case Family::qwen3_vl:
@@ -144,6 +156,14 @@ Spellings spellings_of(const ModelConfig& config) {
               {"table.", {"model.visual_embeddings_table.", "visual_embeddings_table."}},
               {"language.", {"model.language_model.", "language_model.model.", "language_model."}},
               {"lm_head.", {"lm_head.", "language_model.lm_head."}}};
+    case Family::deepseek_ocr2:
+      return deepseek_spellings(config);
+    case Family::smolvlm:
+    case Family::idefics3:
+      return {{"visual.", {"model.vision_model.", "vision_model."}},
+              {"connector.", {"model.connector.", "connector."}},
+              {"language.", {"model.text_model.", "text_model."}},
+              {"lm_head.", {"lm_head."}}};
     case Family::qwen3_vl:
       return {{"visual.", {"model.visual.", "visual."}},
               {"language.", {"model.language_model.", "model."}},
@@ -155,8 +175,6 @@ Spellings spellings_of(const ModelConfig& config) {
   }
 }
 
-int64_t Prompt::next_position() const { return positions.max().item<int64_t>() + 1; }
-
 Prompt prepare(const Vlm& model, const at::Tensor& ids, const at::Tensor& grids,
                const Visual& visual) {
   check_ids(ids);
@@ -166,7 +184,9 @@ Prompt prepare(const Vlm& model, const at::Tensor& ids, const at::Tensor& grids,
     throw Error(ErrorCode::bad_argument, "the prompt has " + std::to_string(places.size()) +
                                              " image tokens, the pictures " + std::to_string(rows) +
                                              " rows");
-  return fill(model, ids, model.positions(ids, grids), visual, std::move(places));
+  at::Tensor positions = model.positions(ids, grids);
+  const int64_t next = positions.max().item<int64_t>() + 1;
+  return fill(model, ids, std::move(positions), next, visual, std::move(places));
 }
 
 Prompt prepare(const Vlm& model, const at::Tensor& ids, const at::Tensor& grids,
@@ -191,6 +211,7 @@ Prompt prepare(const Vlm& model, const at::Tensor& ids, const at::Tensor& grids,
     anchor.push_back(median(groups[g]));
   }
   at::Tensor full = model.positions(ids, grids).to(at::kCPU).contiguous().clone();
+  const int64_t next = full.max().item<int64_t>() + 1;  // whatever is left out
   auto where = full.accessor<int64_t, 3>();
   std::vector<int64_t> group_at(static_cast<size_t>(ids.size(1)), -2);  // -2: ordinary token
   for (int64_t place : places) group_at[static_cast<size_t>(place)] = -1;
@@ -216,7 +237,7 @@ Prompt prepare(const Vlm& model, const at::Tensor& ids, const at::Tensor& grids,
   }
   at::Tensor index = at::tensor(kept, at::kLong);
   Visual sorted = order.empty() ? visual : pick(visual, order);
-  return fill(model, ids.index_select(1, index.to(ids.device())), full.index_select(2, index),
+  return fill(model, ids.index_select(1, index.to(ids.device())), full.index_select(2, index), next,
               sorted, std::move(new_places));
 }
 

@@ -38,16 +38,23 @@ class Vlm {
   // Visual tokens of pixels as the image processor gives them. Error{bad_argument} when their shape
   // is not this model's.
   virtual int64_t tokens(const at::Tensor& values, const at::Tensor& grid) const = 0;
-  // Tokens of one picture or tile of the size that all have; 0: they follow the size (Qwen).
-  virtual int64_t tile_tokens() const { return 0; }
+  // Tokens of one picture or tile of `side` pixels, of models whose pictures are all of one size;
+  // 0: they follow the size (Qwen).
+  virtual int64_t tile_tokens(int64_t /*side*/) const { return 0; }
+  // grid: of pictures that follow their size; SmolVLM: the pixels that are no padding, [B,H,W];
+  // DeepSeek-OCR-2: the local views of the one picture, [N,3,H,W].
   // keep: which tokens, ascending; only their patches are encoded, at their true places, and attend
   // to each other. Empty: all.
   virtual Visual encode(const at::Tensor& values, const at::Tensor& grid,
                         const std::vector<int64_t>& keep = {}) const = 0;
-  // Positions of the whole prompt, every placeholder present: [3,B,L] or [1,B,L].
+  // Positions of the whole prompt, every placeholder present: [3,B,L] or [1,B,L]. grids: [N,3] of
+  // pictures, or [N,5] with what makes a film: whole seconds a temporal patch, and 1.
   virtual at::Tensor positions(const at::Tensor& ids, const at::Tensor& grids) const;
   // Token embeddings [B,L,D] without the pictures' rows (Ovis2: with its indicators).
   virtual at::Tensor embed(const at::Tensor& ids) const { return decoder_.embed(ids); }
+
+  // DeepSeek-OCR-2: what the compressor makes of SAM's features, [B,C,h,w]. Error{unsupported}.
+  virtual at::Tensor compressed(const at::Tensor& values) const;
 
  protected:
   ModelConfig config_;
@@ -60,6 +67,9 @@ std::unique_ptr<Vlm> make_vlm(const ModelConfig& config, Source& source);
 std::unique_ptr<Vlm> make_qwen(const ModelConfig& config, Source& source);
 std::unique_ptr<Vlm> make_llava(const ModelConfig& config, Source& source);
 std::unique_ptr<Vlm> make_ovis(const ModelConfig& config, Source& source);
+std::unique_ptr<Vlm> make_deepseek(const ModelConfig& config, Source& source);
+Spellings deepseek_spellings(const ModelConfig& config);
+std::unique_ptr<Vlm> make_smol(const ModelConfig& config, Source& source);
 Spellings spellings_of(const ModelConfig& config);
 
 // A prompt ready for the decoder.
@@ -69,8 +79,8 @@ struct Prompt {
   DeepStack deepstack;
   at::Tensor ids;                      // [B,L] of the places that are left
   std::vector<int64_t> visual_places;  // of the visual rows, in the flattened [B*L]
+  int64_t next_position = 0;           // of the first generated token
   int64_t length() const { return embeds.size(1); }
-  int64_t next_position() const;  // of the first generated token
 };
 
 // ids [B,L] with a placeholder for every visual token of the full grids. visual: a row for each.

@@ -72,7 +72,7 @@ Answerer::Answerer(const Shape& shape) : shape_(shape) {
   out_ = Linear(layout_, "out", d, kSymbols);
 }
 
-Tensor Answerer::embed(const Tensors& w, const AnswererInput& look, const Tensor& where,
+Tensor Answerer::embed(const Parameters& w, const AnswererInput& look, const Tensor& where,
                        at::ScalarType type) const {
   const int64_t n = look.patches.size(1);
   Tensor wide = look.patches.view({look.patches.size(0), n, kWide, kWide, 3});
@@ -93,21 +93,21 @@ Tensor Answerer::embed(const Tensors& w, const AnswererInput& look, const Tensor
   return at::cat({h, embed_question(w, look.question)}, 1);
 }
 
-Tensor Answerer::embed_question(const Tensors& w, const Tensor& question) const {
+Tensor Answerer::embed_question(const Parameters& w, const Tensor& question) const {
   return at::embedding(w[symbols_], question) + w[question_places_].narrow(0, 0, question.size(1));
 }
 
-Tensor Answerer::through_layers(const Tensors& w, Tensor x, const Tensor& mask) const {
+Tensor Answerer::through_layers(const Parameters& w, Tensor x, const Tensor& mask) const {
   for (const Layer& layer : layers_) {
-    const auto part = [&layer, mask](const Tensors& w, const Tensor& x) {
+    const auto part = [&layer, mask](const Parameters& w, const Tensor& x) {
       return layer(w, x, mask);
     };
-    x = recompute_ ? recomputed(part, w, x) : part(w, x);
+    x = recompute_ ? recomputed(part, *w.tensors, x) : part(w, x);
   }
   return x;
 }
 
-Tensor Answerer::encode_picture(const Tensors& w, const AnswererInput& look, at::ScalarType type,
+Tensor Answerer::encode_picture(const Parameters& w, const AnswererInput& look, at::ScalarType type,
                                 Tensor& mask) const {
   AnswererInput alone = look;
   alone.question = at::zeros({look.patches.size(0), 0}, look.patches.options().dtype(at::kLong));
@@ -115,7 +115,7 @@ Tensor Answerer::encode_picture(const Tensors& w, const AnswererInput& look, at:
   return through_layers(w, embed(w, alone, place_features(look).to(type), type), mask);
 }
 
-Memory Answerer::encode_given(const Tensors& w, const Tensor& given, const Tensor& question,
+Memory Answerer::encode_given(const Parameters& w, const Tensor& given, const Tensor& question,
                               bool adapter) const {
   const int64_t q = given.size(0), n = given.size(1);
   const Tensor real =
@@ -127,7 +127,7 @@ Memory Answerer::encode_given(const Tensors& w, const Tensor& given, const Tenso
   return adapt(w, x, at::zeros({q, n, kPlace}, given.options()), mask);
 }
 
-Memory Answerer::encode(const Tensors& w, const AnswererInput& look, at::ScalarType type,
+Memory Answerer::encode(const Parameters& w, const AnswererInput& look, at::ScalarType type,
                         bool adapter) const {
   Tensor where = place_features(look).to(type);
   Tensor x = embed(w, look, where, type);
@@ -139,7 +139,7 @@ Memory Answerer::encode(const Tensors& w, const AnswererInput& look, at::ScalarT
 }
 
 // Quality adapter: what is this token worth at its level, given the others?
-Memory Answerer::adapt(const Tensors& w, const Tensor& x, const Tensor& where,
+Memory Answerer::adapt(const Parameters& w, const Tensor& x, const Tensor& where,
                        const Tensor& mask) const {
   const int64_t n = where.size(1), t = x.size(1) - n;
   Tensor tokens = x.narrow(1, 0, n), words = x.narrow(1, n, t);
@@ -156,8 +156,9 @@ Memory Answerer::adapt(const Tensors& w, const Tensor& x, const Tensor& where,
   return memory;
 }
 
-Memory Answerer::encode_fewer(const Tensors& w, const AnswererInput& given, const Reducer& reducer,
-                              int64_t budget, Flow& flow, bool adapter) const {
+Memory Answerer::encode_fewer(const Parameters& w, const AnswererInput& given,
+                              const Reducer& reducer, int64_t budget, Flow& flow,
+                              bool adapter) const {
   // Pads are nobody's characters: a reducer must not see what they look at.
   AnswererInput look = given;
   look.question = given.question.narrow(1, 0, given.question.ne(kPad).sum().item<int64_t>());
@@ -196,14 +197,14 @@ Memory Answerer::encode_fewer(const Tensors& w, const AnswererInput& given, cons
   return adapt(w, x, place_features(left), mask);
 }
 
-Tensor Answerer::glyphs(const Tensors& w, const Tensor& states) const {
+Tensor Answerer::glyphs(const Parameters& w, const Tensor& states) const {
   std::vector<int64_t> sizes = states.sizes().vec();
   sizes.back() = kGlyphSlots;
   sizes.push_back(kSymbols);
   return glyph_(w, states).view(sizes);
 }
 
-Tensor Answerer::write(const Tensors& w, const Memory& memory, const Tensor& previous) const {
+Tensor Answerer::write(const Parameters& w, const Memory& memory, const Tensor& previous) const {
   Tensor x =
       at::embedding(w[symbols_], previous) + w[answer_places_].narrow(0, 0, previous.size(1));
   for (const DecoderLayer& layer : decoder_) {
@@ -215,8 +216,8 @@ Tensor Answerer::write(const Tensors& w, const Memory& memory, const Tensor& pre
   return out_(w, final_(w, x));
 }
 
-Tensor Answerer::decode(const Tensors& w, const Memory& memory, const Tensor& symbol, int64_t place,
-                        Decoding& past, Tensor* looked) const {
+Tensor Answerer::decode(const Parameters& w, const Memory& memory, const Tensor& symbol,
+                        int64_t place, Decoding& past, Tensor* looked) const {
   Tensor x = at::embedding(w[symbols_], symbol) + w[answer_places_].narrow(0, place, 1);
   for (size_t i = 0; i < decoder_.size(); ++i) {
     const DecoderLayer& layer = decoder_[i];
@@ -267,7 +268,7 @@ void tell(const Tensor& symbol, const Answerer::OnSymbol& hear) {
 
 }  // namespace
 
-Answerer::Written Answerer::write_greedy(const Tensors& w, const Memory& memory, int longest,
+Answerer::Written Answerer::write_greedy(const Parameters& w, const Memory& memory, int longest,
                                          int64_t tokens, const OnSymbol& hear) const {
   const int64_t batch = memory.states.size(0);
   Decoding past{{}, std::vector<KeysValues>(decoder_.size())};
@@ -299,6 +300,89 @@ Answerer::Written Answerer::write_greedy(const Tensors& w, const Memory& memory,
   focus = (focus / written.clamp_min(1)).to(at::kCPU).contiguous();
   return collected(at::cat(symbols, 1).to(at::kCPU), at::cat(probabilities, 1).to(at::kCPU), focus,
                    longest);
+}
+
+// Rows of all answers' candidates, `width` an answer, likeliest first.
+struct Answerer::Beams {
+  Tensor symbols, probabilities;  // [B*width,steps]
+  Tensor scores;                  // [B,width] sums of logarithms
+  Tensor ended, written;          // [B*width,1]
+  Tensor focus;                   // [B*width,tokens]
+
+  Beams(int64_t batch, int64_t width, int64_t tokens, const at::TensorOptions& options)
+      : symbols(at::zeros({batch * width, 0}, options.dtype(at::kLong))),
+        probabilities(at::zeros({batch * width, 0}, options.dtype(at::kFloat))),
+        scores(at::full({batch, width}, kNever, probabilities.options())),
+        ended(at::zeros({batch * width, 1}, options.dtype(at::kBool))),
+        written(at::zeros({batch * width, 1}, probabilities.options())),
+        focus(at::zeros({batch * width, tokens}, probabilities.options())) {
+    scores.select(1, 0).zero_();  // all candidates begin alike: one is enough
+  }
+
+  // The likeliest continuations by probabilities [B*width,kSymbols]; returns the rows they go on
+  // from.
+  Tensor go_on(const Tensor& next, const Tensor& looked) {
+    const int64_t batch = scores.size(0), width = scores.size(1), rows = batch * width;
+    Tensor only_end = at::full_like(next, kNever);
+    only_end.select(1, kEnd).zero_();
+    const Tensor logs = at::where(ended, only_end, next.clamp_min(1e-30).log());
+    auto [best, which] =
+        (scores.view({rows, 1}) + logs).view({batch, -1}).topk(width, 1, true, true);
+    const Tensor first = at::arange(batch, which.options()).mul(width).unsqueeze(1);
+    const Tensor from = (which.div(kSymbols, "floor") + first).view({rows});
+    const Tensor symbol = which.remainder(kSymbols).view({rows, 1});
+    scores = best.contiguous();
+    symbols = at::cat({symbols.index_select(0, from), symbol}, 1);
+    probabilities = at::cat(
+        {probabilities.index_select(0, from), next.index_select(0, from).gather(1, symbol)}, 1);
+    ended = ended.index_select(0, from).logical_or(symbol.eq(kEnd));
+    const Tensor counts = ended.logical_not().to(at::kFloat);
+    focus = focus.index_select(0, from) + looked.index_select(0, from) * counts;
+    written = written.index_select(0, from) + counts;
+    return from;
+  }
+
+  // Scores only fall: an answer whose likeliest candidate has ended is known.
+  bool known() const { return ended.view(scores.sizes()).select(1, 0).all().item<bool>(); }
+
+ private:
+  static constexpr double kNever = -1e9;
+};
+
+Answerer::Written Answerer::write_beam(const Parameters& w, const Memory& memory, int width,
+                                       int longest, int64_t tokens, const OnSymbol& hear) const {
+  const int64_t batch = memory.states.size(0);
+  const auto whole = memory.states.options().dtype(at::kLong);
+  const Tensor answer_of = at::arange(batch * width, whole).div(width, "floor");
+  Decoding past{{}, std::vector<KeysValues>(decoder_.size())};
+  for (const DecoderLayer& layer : decoder_) {
+    const KeysValues read = layer.cross.remember(w, memory.states);
+    past.cross.push_back(
+        {read.keys.index_select(0, answer_of), read.values.index_select(0, answer_of)});
+  }
+  Memory wide;
+  wide.mask = memory.mask.index_select(0, answer_of);
+  Beams beams(batch, width, tokens, memory.states.options());
+  Tensor symbol = at::full({batch * width, 1}, kEnd, whole);
+  for (int step = 0; step <= longest; ++step) {
+    Tensor looked = at::zeros_like(beams.focus);
+    const Tensor next = decode(w, wide, symbol, step, past, tokens > 0 ? &looked : nullptr);
+    const Tensor from = beams.go_on(next, looked / static_cast<double>(decoder_.size()));
+    for (KeysValues& written : past.self)
+      written = {written.keys.index_select(0, from), written.values.index_select(0, from)};
+    symbol = beams.symbols.narrow(1, step, 1);
+    if ((step % 4 == 3 || batch == 1) && beams.known()) break;
+  }
+  const Tensor best = at::arange(batch, whole).mul(width);
+  const auto chosen = [&](const Tensor& rows) {
+    return rows.index_select(0, best).to(at::kCPU).contiguous();
+  };
+  Written out = collected(chosen(beams.symbols), chosen(beams.probabilities),
+                          chosen(beams.focus / beams.written.clamp_min(1)), longest);
+  if (hear)
+    for (int64_t b = 0; b < batch; ++b)
+      for (uint8_t s : out.symbols[static_cast<size_t>(b)]) hear(b, s);
+  return out;
 }
 
 }  // namespace arrcoc::tiny

@@ -37,23 +37,23 @@ class Answerer {
   void set_recompute(bool on) { recompute_ = on; }
 
   // Without the adapter the encoder's tokens go to the decoder as they are.
-  Memory encode(const Tensors& w, const AnswererInput& look, at::ScalarType type,
+  Memory encode(const Parameters& w, const AnswererInput& look, at::ScalarType type,
                 bool adapter = true) const;
   // One question (Q = 1) and real tokens only, for inference: `reducer` leaves at most `budget`
   // tokens; flow says which. Pads of the question are left out of the memory.
-  Memory encode_fewer(const Tensors& w, const AnswererInput& look, const Reducer& reducer,
+  Memory encode_fewer(const Parameters& w, const AnswererInput& look, const Reducer& reducer,
                       int64_t budget, Flow& flow, bool adapter = true) const;
   // The two halves of a Q-Former (query_former.h): states of the tokens when there is no question,
   // [Q,N,width], `mask` becomes theirs; and states [Q,n,width] in the place of embedded tokens,
   // without any place, read together with a question [Q,T].
-  Tensor encode_picture(const Tensors& w, const AnswererInput& look, at::ScalarType type,
+  Tensor encode_picture(const Parameters& w, const AnswererInput& look, at::ScalarType type,
                         Tensor& mask) const;
-  Memory encode_given(const Tensors& w, const Tensor& given, const Tensor& question,
+  Memory encode_given(const Parameters& w, const Tensor& given, const Tensor& question,
                       bool adapter = true) const;
   // Logits of the characters in each token, [Q,n,kGlyphSlots,kSymbols] for states [Q,n,width].
-  Tensor glyphs(const Tensors& w, const Tensor& states) const;
+  Tensor glyphs(const Parameters& w, const Tensor& states) const;
   // Teacher forcing: previous symbols [Q,L] (kEnd first) -> logits [Q,L,kSymbols].
-  Tensor write(const Tensors& w, const Memory& memory, const Tensor& previous) const;
+  Tensor write(const Parameters& w, const Memory& memory, const Tensor& previous) const;
 
   struct Written {
     std::vector<std::vector<uint8_t>> symbols;      // without the end mark
@@ -64,8 +64,12 @@ class Answerer {
   // says which of the first so many states were looked at, mean over symbols, heads and layers.
   // `hear` is told every symbol of every answer as it is chosen.
   using OnSymbol = std::function<void(int64_t which, uint8_t symbol)>;
-  Written write_greedy(const Tensors& w, const Memory& memory, int longest = kMaxAnswer,
+  Written write_greedy(const Parameters& w, const Memory& memory, int longest = kMaxAnswer,
                        int64_t tokens = 0, const OnSymbol& hear = {}) const;
+  // The likeliest answer that a beam of `width` finds; the rest as above, but `hear` is told when
+  // the answer is chosen, which is at its end.
+  Written write_beam(const Parameters& w, const Memory& memory, int width, int longest = kMaxAnswer,
+                     int64_t tokens = 0, const OnSymbol& hear = {}) const;
 
  private:
   struct DecoderLayer {
@@ -78,16 +82,17 @@ class Answerer {
   struct Decoding {
     std::vector<KeysValues> cross, self;
   };
+  struct Beams;
   // Probabilities [Q,kSymbols] of the symbol after `symbol` [Q,1] at that place. looked (optional,
   // [Q,tokens]): the attention of all layers is added.
-  Tensor decode(const Tensors& w, const Memory& memory, const Tensor& symbol, int64_t place,
+  Tensor decode(const Parameters& w, const Memory& memory, const Tensor& symbol, int64_t place,
                 Decoding& past, Tensor* looked) const;
-  Tensor embed_question(const Tensors& w, const Tensor& question) const;  // [Q,T,width]
-  Tensor through_layers(const Tensors& w, Tensor x, const Tensor& mask) const;
+  Tensor embed_question(const Parameters& w, const Tensor& question) const;  // [Q,T,width]
+  Tensor through_layers(const Parameters& w, Tensor x, const Tensor& mask) const;
   // Tokens and characters before the first layer, [Q,N+T,width]; where: place_features.
-  Tensor embed(const Tensors& w, const AnswererInput& look, const Tensor& where,
+  Tensor embed(const Parameters& w, const AnswererInput& look, const Tensor& where,
                at::ScalarType type) const;
-  Memory adapt(const Tensors& w, const Tensor& x, const Tensor& where, const Tensor& mask) const;
+  Memory adapt(const Parameters& w, const Tensor& x, const Tensor& where, const Tensor& mask) const;
 
   Shape shape_;
   Layout layout_;

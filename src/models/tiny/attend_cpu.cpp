@@ -40,11 +40,13 @@ struct Head {
 
 void gather(const Head& h, Bench& b) {
   const int64_t stride = padded(h.length);
-  for (int64_t i = 0; i < h.d; ++i) {
-    float* row = b.keys.data() + i * stride;
-    for (int64_t s = 0; s < h.length; ++s) row[s] = h.k[s * h.k_step + i];
-    std::fill(row + h.length, row + stride, 0.0F);
+  // Row by row of the keys: those of a column of a page lie far apart.
+  for (int64_t s = 0; s < h.length; ++s) {
+    const float* key = h.k + s * h.k_step;
+    for (int64_t i = 0; i < h.d; ++i) b.keys[static_cast<size_t>(i * stride + s)] = key[i];
   }
+  for (int64_t i = 0; i < h.d; ++i)
+    std::fill_n(b.keys.data() + i * stride + h.length, stride - h.length, 0.0F);
   for (int64_t s = 0; s < h.length; ++s)
     std::memcpy(b.values.data() + s * h.d, h.v + s * h.v_step, sizeof(float) * h.d);
 }
@@ -89,28 +91,40 @@ bool attend_cpu_takes(const at::Tensor& q, const at::Tensor& k, const at::Tensor
 
 at::Tensor attend_cpu(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                       const at::Tensor& mask) {
+  at::Tensor out =
+      at::empty({q.size(0), q.size(2), q.size(1), q.size(3)}, q.options()).transpose(1, 2);
+  attend_cpu_into(q, k, v, mask, out);
+  return out;
+}
+
+void attend_cpu_into(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                     const at::Tensor& mask, const at::Tensor& out) {
   // Whoever counts the work (libtorch's profilers, answering/cost.h) sees this product too.
   RECORD_FUNCTION("arrcoc::attend_cpu", std::vector<c10::IValue>({q, k, v}));
   const int64_t batch = q.size(0), heads = q.size(1), rows = q.size(2), d = q.size(3);
   const int64_t length = k.size(2);
-  at::Tensor out = at::empty({batch, rows, heads, d}, q.options());
   const at::Tensor dense = mask.defined() ? mask.contiguous() : at::Tensor();
   const auto head = [&](int64_t b, int64_t h) {
     const auto start = [&](const at::Tensor& t) {
       return t.data_ptr<float>() + b * t.stride(0) + h * t.stride(1);
     };
-    return Head{start(q),    start(k),
-                start(v),    dense.defined() ? dense.data_ptr<float>() + b * length : nullptr,
-                q.stride(2), k.stride(2),
-                v.stride(2), length,
-                d,           out.data_ptr<float>() + (b * rows * heads + h) * d,
-                heads * d};
+    return Head{start(q),
+                start(k),
+                start(v),
+                dense.defined() ? dense.data_ptr<float>() + b * length : nullptr,
+                q.stride(2),
+                k.stride(2),
+                v.stride(2),
+                length,
+                d,
+                start(out),
+                out.stride(2)};
   };
   // Long sequences are split between threads by queries, short ones by head and sequence.
   constexpr int64_t kPiece = 512;
   const int64_t pieces = (rows + kPiece - 1) / kPiece, all = batch * heads * pieces;
   const int64_t work = rows * length * d / pieces;
-  at::parallel_for(0, all, std::max<int64_t>(1, 65536 / std::max<int64_t>(1, work)),
+  at::parallel_for(0, all, std::max<int64_t>(1, (1 << 19) / std::max<int64_t>(1, work)),
                    [&](int64_t begin, int64_t end) {
                      Bench bench;
                      bench.fit(length, d);
@@ -123,7 +137,6 @@ at::Tensor attend_cpu(const at::Tensor& q, const at::Tensor& k, const at::Tensor
                        attend_rows(h, piece * kPiece, std::min(rows, (piece + 1) * kPiece), bench);
                      }
                    });
-  return out.transpose(1, 2);
 }
 
 }  // namespace arrcoc::tiny

@@ -17,5 +17,8 @@ bool attend_cpu_takes(const at::Tensor& q, const at::Tensor& k, const at::Tensor
 // megabytes of scores; here eight queries at a time stay in cache.
 at::Tensor attend_cpu(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                       const at::Tensor& mask);
+// The same into out [B,H,L,d], whose last dimension is dense.
+void attend_cpu_into(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                     const at::Tensor& mask, const at::Tensor& out);
 
 }  // namespace arrcoc::tiny

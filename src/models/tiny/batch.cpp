@@ -88,7 +88,7 @@ Tensor TinyModel::State::seen_by_queries(const std::vector<TokenReading>& readin
     const std::vector<TokenReading> one{readings[i]};
     Tensor mask;
     const Tensor states = answerer.encode_picture(
-        weights.answerer, look_of(one, packed_of(one), ignored), at::kFloat, mask);
+        answering(), look_of(one, packed_of(one), ignored), at::kFloat, mask);
     seen.push_back(query_former(own, states, mask));
   }
   return at::cat(seen);
@@ -124,7 +124,7 @@ std::vector<ReadAnswer> TinyModel::State::read_batch(const std::vector<TokenRead
     look = look_of(readings, packed, shortened);
     lengths = packed.lengths;
   }
-  const Tensors& w = weights.answerer;
+  const Parameters w = answering();
   const auto encode = [&](bool adapter) {
     if (one.queries) return answerer.encode_given(w, given, look.question, adapter);
     if (!one.reducer) return answerer.encode(w, look, at::kFloat, adapter);
@@ -153,8 +153,11 @@ void TinyModel::State::write(const Memory& memory, const std::vector<int64_t>& l
     hear = [&](int64_t which, uint8_t symbol) {
       on_text(static_cast<size_t>(which), decode({symbol}));
     };
+  const int64_t tokens = memory.quality.size(1);
   const auto written =
-      answerer.write_greedy(weights.answerer, memory, kMaxAnswer, memory.quality.size(1), hear);
+      weights.beam > 1
+          ? answerer.write_beam(answering(), memory, weights.beam, kMaxAnswer, tokens, hear)
+          : answerer.write_greedy(answering(), memory, kMaxAnswer, tokens, hear);
   for (size_t i = 0; i < answers.size(); ++i) {
     ReadAnswer& answer = answers[i];
     answer.text = decode(written.symbols[i]);

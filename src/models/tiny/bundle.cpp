@@ -4,6 +4,8 @@
 #include <filesystem>
 
 #include "arrcoc/error.h"
+#include "arrcoc/kernels.h"
+#include "base/beside.h"
 #include "base/json.h"
 #include "models/tiny/files.h"
 #include "models/tiny/looker.h"
@@ -56,6 +58,10 @@ bool has_config(const fs::path& folder) {
 }  // namespace
 
 std::shared_ptr<const Bundle> load_bundle(const std::string& folder) {
+  return load_bundle(folder, Kernels::automatic);
+}
+
+std::shared_ptr<const Bundle> load_bundle(const std::string& folder, Kernels kernels) {
   const std::string from = folder.empty() ? find_bundle() : folder;
   if (from.empty())
     throw Error(ErrorCode::not_found,
@@ -65,7 +71,7 @@ std::shared_ptr<const Bundle> load_bundle(const std::string& folder) {
   Calibration calibration;
   read_part(path / "calibration.json",
             [&](const std::string& text) { calibration = calibration_from_json(text); });
-  const auto out = around(tiny::TinyModel::load(from), calibration);
+  const auto out = around(tiny::TinyModel::load(from, kernels), calibration);
   out->folder = from;
   read_part(path / "policies.json", [&](const std::string& text) { read_policies(text, *out); });
   read_part(path / "film.json",
@@ -83,16 +89,7 @@ std::string find_bundle() {
     const fs::path folder = fs::path(models) / "tiny";
     return has_config(folder) ? folder.string() : "";
   }
-  std::error_code failed;
-  const fs::path executable = fs::read_symlink("/proc/self/exe", failed);
-  if (failed) return "";
-  fs::path folder = executable.parent_path();
-  const fs::path shared = folder.parent_path() / "share" / "arrcoc" / "models" / "tiny";
-  if (has_config(shared)) return shared.string();
-  // build/arrcoc and build/release/arrcoc lie below the sources, tests a level deeper.
-  for (int up = 0; up <= 3; ++up, folder = folder.parent_path())
-    if (has_config(folder / "models" / "tiny")) return (folder / "models" / "tiny").string();
-  return "";
+  return find_beside({"share/arrcoc/models/tiny", "models/tiny"}, has_config).string();
 }
 
 bool holds_bundle(const std::string& folder) { return tiny::holds_weights(folder); }

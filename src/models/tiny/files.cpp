@@ -21,6 +21,7 @@ using nlohmann::json;
 
 constexpr int64_t kShardBytes = 15 << 20;
 constexpr int64_t kSmallShardBytes = 8'000'000;
+constexpr int kWidestBeam = 16;
 constexpr const char* kScale = ".scale";
 constexpr const char* kIndex = "model.safetensors.index.json";
 constexpr const char* kArchitecture = "arrcoc-tiny-1";
@@ -129,16 +130,27 @@ void write_shards(const fs::path& folder, const std::vector<Named>& tensors, int
   }
 }
 
+// Candidates that an answer is chosen from; one where the bundle does not say.
+int beam_of(const json& config) {
+  const json beam = config.value("beam", json(1));
+  if (!beam.is_number_integer() || beam.get<int64_t>() < 1 || beam.get<int64_t>() > kWidestBeam)
+    throw Error(ErrorCode::bad_json,
+                "'beam' must be a number from 1 to " + std::to_string(kWidestBeam));
+  return beam.get<int>();
+}
+
 bool is_ours(const json& config) {
   return config.is_object() && config.value("architecture", json()) == kArchitecture;
 }
 
-void write_config(const fs::path& folder, const Shape& shape, const char* stored) {
+void write_config(const fs::path& folder, const NetworkWeights& bundle, const char* stored) {
+  const Shape& shape = bundle.shape;
   json config;
   config["architecture"] = kArchitecture;
   config["shape"] = json::parse(shape_to_json(shape));
   config["parameters"] = RealizerNet(shape).layout().count() + Answerer(shape).layout().count();
   config["weights"] = stored;
+  if (bundle.beam > 1) config["beam"] = bundle.beam;
   write_text_file((folder / "config.json").string(), config.dump(2) + "\n");
 }
 
@@ -205,7 +217,7 @@ void save_networks(const std::string& folder, const NetworkWeights& bundle,
   each_tensor(bundle, [&](const std::string& name, const Tensor& t) {
     tensors.emplace_back(name, t.to(at::kCPU, at::kBFloat16).contiguous());
   });
-  write_config(folder, bundle.shape, "bf16");
+  write_config(folder, bundle, "bf16");
   write_shards(folder, tensors, kShardBytes, tag);
 }
 
@@ -215,7 +227,7 @@ void save_networks_int8(const std::string& folder, const NetworkWeights& bundle)
   each_tensor(bundle, [&](const std::string& name, const Tensor& t) {
     if (!only_for_training(name)) add_int8(tensors, name, t);
   });
-  write_config(folder, bundle.shape, "int8");
+  write_config(folder, bundle, "int8");
   // Another name than that of other weights: the old index stays true until the new one is there.
   char tag[32];
   std::snprintf(tag, sizeof tag, "int8-%08x", digest_of(tensors));
@@ -256,6 +268,7 @@ NetworkWeights load_networks(const std::string& folder) {
     bundle.shape = shape_from_json(config["shape"].dump());
     // Weights from before there were lookups do not name them.
     if (!config["shape"].contains("lookups")) bundle.shape.lookups = 0;
+    bundle.beam = beam_of(config);
   } catch (const Error& problem) {
     throw Error(ErrorCode::bad_weights, config_path.string() + ": " + problem.what());
   }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "models/tiny/attend_cpu.h"
+#include "models/tiny/prepared.h"
 
 namespace arrcoc::tiny {
 
@@ -44,9 +45,13 @@ Tensors Layout::initial(uint64_t seed) const {
 Linear::Linear(Layout& layout, const std::string& name, int64_t inputs, int64_t outputs, float gain)
     : weight(layout.add(name + ".weight", {outputs, inputs}, Init::normal,
                         gain / std::sqrt(static_cast<float>(inputs)))),
-      bias(layout.add(name + ".bias", {outputs}, Init::zeros)) {}
+      bias(layout.add(name + ".bias", {outputs}, Init::zeros)) {
+  layout.add_product({weight, bias, {}, {}});
+}
 
-Tensor Linear::operator()(const Tensors& w, const Tensor& x) const {
+Tensor Linear::operator()(const Parameters& w, const Tensor& x) const {
+  if (w.seen) w.seen->add(weight, x);
+  if (w.fast && w.fast->has(weight)) return w.fast->linear(weight, x);
   return at::linear(x, w[weight], w[bias]);
 }
 
@@ -55,7 +60,7 @@ Norm::Norm(Layout& layout, const std::string& name, int64_t width)
       bias(layout.add(name + ".bias", {width}, Init::zeros)),
       width(width) {}
 
-Tensor Norm::operator()(const Tensors& w, const Tensor& x) const {
+Tensor Norm::operator()(const Parameters& w, const Tensor& x) const {
   return at::layer_norm(x, {width}, w[weight], w[bias]);
 }
 
@@ -65,9 +70,12 @@ Conv::Conv(Layout& layout, const std::string& name, int64_t inputs, int64_t outp
                         gain / std::sqrt(static_cast<float>(inputs * kernel[0] * kernel[1])))),
       bias(layout.add(name + ".bias", {outputs}, Init::zeros)),
       stride(std::move(stride)),
-      padding{kernel[0] / 2, kernel[1] / 2} {}
+      padding{kernel[0] / 2, kernel[1] / 2} {
+  layout.add_product({weight, bias, this->stride, padding});
+}
 
-Tensor Conv::operator()(const Tensors& w, const Tensor& x) const {
+Tensor Conv::operator()(const Parameters& w, const Tensor& x) const {
+  if (w.seen) w.seen->add(weight, x);
   Tensor nchw = x.permute({0, 3, 1, 2});  // channels last in memory
   Tensor kernel = w[weight].contiguous(at::MemoryFormat::ChannelsLast);
   return at::conv2d(nchw, kernel, w[bias], stride, padding).permute({0, 2, 3, 1}).contiguous();
@@ -111,14 +119,14 @@ Attention::Attention(Layout& layout, const std::string& name, int64_t width, int
       out(layout, name + ".out", width, width, gain),
       heads(heads) {}
 
-KeysValues Attention::remember(const Tensors& w, const Tensor& from) const {
+KeysValues Attention::remember(const Parameters& w, const Tensor& from) const {
   Tensor both = memory(w, from);  // [B,S,2*width]
   const int64_t batch = both.size(0), length = both.size(1), each = both.size(2) / 2 / heads;
   Tensor split = both.view({batch, length, 2, heads, each}).permute({2, 0, 3, 1, 4});
   return {split.select(0, 0), split.select(0, 1)};
 }
 
-Tensor Attention::operator()(const Tensors& w, const Tensor& x, const KeysValues& past,
+Tensor Attention::operator()(const Parameters& w, const Tensor& x, const KeysValues& past,
                              const Tensor& mask, bool causal, Tensor* shares) const {
   const int64_t batch = x.size(0), length = x.size(1), width = x.size(2);
   Tensor q = query(w, x).view({batch, length, heads, width / heads}).transpose(1, 2);
@@ -129,7 +137,8 @@ Tensor Attention::operator()(const Tensors& w, const Tensor& x, const KeysValues
 Mlp::Mlp(Layout& layout, const std::string& name, int64_t width, int64_t hidden, float gain)
     : in(layout, name + ".in", width, hidden), out(layout, name + ".out", hidden, width, gain) {}
 
-Tensor Mlp::operator()(const Tensors& w, const Tensor& x) const {
+Tensor Mlp::operator()(const Parameters& w, const Tensor& x) const {
+  if (w.fast) return w.fast->mlp(w, *this, x);
   return out(w, at::gelu(in(w, x)));
 }
 
@@ -140,7 +149,8 @@ Layer::Layer(Layout& layout, const std::string& name, int64_t width, int heads, 
       attention(layout, name + ".attention", width, width, heads, gain),
       mlp(layout, name + ".mlp", width, hidden, gain) {}
 
-Tensor Layer::operator()(const Tensors& w, const Tensor& x, const Tensor& mask) const {
+Tensor Layer::operator()(const Parameters& w, const Tensor& x, const Tensor& mask) const {
+  if (w.fast) return w.fast->layer(w, *this, x, mask);
   Tensor n = norm1(w, x);
   Tensor y = x + attention(w, n, attention.remember(w, n), mask);
   return y + mlp(w, norm2(w, y));

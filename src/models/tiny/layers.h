@@ -27,17 +27,41 @@ struct TensorSpec {
   int64_t count() const;
 };
 
+// A matrix product or convolution of a network, by the numbers of its tensors.
+struct ProductSpec {
+  int weight = -1, bias = -1;
+  std::vector<int64_t> stride, padding;  // of a convolution
+};
+
 // Names, shapes and first values of a network's tensors, in order.
 class Layout {
  public:
   int add(const std::string& name, std::vector<int64_t> shape, Init init, float deviation = 0);
   const std::vector<TensorSpec>& specs() const { return specs_; }
+  void add_product(ProductSpec product) { products_.push_back(std::move(product)); }
+  const std::vector<ProductSpec>& products() const { return products_; }
   int64_t count() const;
   // Fresh weights on the CPU, fp32, from a seed; one tensor a spec.
   Tensors initial(uint64_t seed) const;
 
  private:
   std::vector<TensorSpec> specs_;
+  std::vector<ProductSpec> products_;
+};
+
+class Prepared;  // prepared.h
+class RangesSeen;
+
+// Parameters of a network and how its products are made: as they are (nothing set: training,
+// reference and everything on a GPU), in 8 bits on the CPU, or as they are with the ranges of all
+// inputs written down. Lives as long as a call.
+struct Parameters {
+  Parameters(const Tensors& tensors, const Prepared* fast = nullptr, RangesSeen* seen = nullptr)
+      : tensors(&tensors), fast(fast), seen(seen) {}
+  const Tensor& operator[](int i) const { return (*tensors)[static_cast<size_t>(i)]; }
+  const Tensors* tensors;
+  const Prepared* fast;
+  RangesSeen* seen;
 };
 
 struct Linear {
@@ -45,7 +69,7 @@ struct Linear {
   Linear() = default;
   // gain scales the usual deviation 1/sqrt(inputs).
   Linear(Layout& layout, const std::string& name, int64_t inputs, int64_t outputs, float gain = 1);
-  Tensor operator()(const Tensors& w, const Tensor& x) const;
+  Tensor operator()(const Parameters& w, const Tensor& x) const;
 };
 
 struct Norm {
@@ -53,7 +77,7 @@ struct Norm {
   int64_t width = 0;
   Norm() = default;
   Norm(Layout& layout, const std::string& name, int64_t width);
-  Tensor operator()(const Tensors& w, const Tensor& x) const;
+  Tensor operator()(const Parameters& w, const Tensor& x) const;
 };
 
 // x and the result are [B,H,W,C]; the kernel is dense.
@@ -63,7 +87,7 @@ struct Conv {
   Conv() = default;
   Conv(Layout& layout, const std::string& name, int64_t inputs, int64_t outputs,
        std::vector<int64_t> kernel, std::vector<int64_t> stride, float gain = 1.4F);
-  Tensor operator()(const Tensors& w, const Tensor& x) const;
+  Tensor operator()(const Parameters& w, const Tensor& x) const;
 };
 
 // Keys and values of one sequence, [B,heads,S,width/heads].
@@ -82,17 +106,17 @@ struct Attention {
   Attention() = default;
   Attention(Layout& layout, const std::string& name, int64_t width, int64_t memory_width, int heads,
             float gain);
-  KeysValues remember(const Tensors& w, const Tensor& memory) const;
+  KeysValues remember(const Parameters& w, const Tensor& memory) const;
   // x [B,L,width] looks at itself or at a memory. mask [B,1,1,S] or undefined.
-  Tensor operator()(const Tensors& w, const Tensor& x, const KeysValues& past, const Tensor& mask,
-                    bool causal = false, Tensor* shares = nullptr) const;
+  Tensor operator()(const Parameters& w, const Tensor& x, const KeysValues& past,
+                    const Tensor& mask, bool causal = false, Tensor* shares = nullptr) const;
 };
 
 struct Mlp {
   Linear in, out;
   Mlp() = default;
   Mlp(Layout& layout, const std::string& name, int64_t width, int64_t hidden, float gain);
-  Tensor operator()(const Tensors& w, const Tensor& x) const;
+  Tensor operator()(const Parameters& w, const Tensor& x) const;
 };
 
 // Pre-norm transformer layer.
@@ -103,7 +127,7 @@ struct Layer {
   Layer() = default;
   Layer(Layout& layout, const std::string& name, int64_t width, int heads, int64_t hidden,
         float gain);
-  Tensor operator()(const Tensors& w, const Tensor& x, const Tensor& mask) const;
+  Tensor operator()(const Parameters& w, const Tensor& x, const Tensor& mask) const;
 };
 
 // Additive mask [B,1,1,S] in the type of the activations from real [B,S] (bool).

@@ -64,21 +64,13 @@ PageFeatures TinyModel::State::read(const Tensor& frame, PageChannels channels) 
     Tensor others = seen.texture.narrow(3, 3, kCompactChannels - 3);
     others.copy_(others.mean({1, 2}, true).expand_as(others));
   }
-  PageFeatures features = realizer.read(weights.realizer, seen, at::kFloat);
+  PageFeatures features = realizer.read(looking(), seen, at::kFloat);
   features.cells = Tensor();
   return features;
 }
 
 TinyModel::TinyModel() = default;
 TinyModel::~TinyModel() = default;
-
-std::shared_ptr<const TinyModel> TinyModel::load(const std::string& folder) {
-  at::NoGradGuard no_grad;
-  std::shared_ptr<TinyModel> model(new TinyModel);
-  model->state_ = std::make_unique<State>(load_networks(folder));
-  model->state_->folder = folder;
-  return model;
-}
 
 const Shape& TinyModel::shape() const { return state_->weights.shape; }
 
@@ -104,7 +96,7 @@ uint64_t TinyModel::fingerprint() const {
 std::vector<Opinion> TinyModel::State::judge(const PageFeatures& page, const Map& shape,
                                              const std::vector<std::string>& questions) const {
   const Tensor asked = symbols_tensor(questions);
-  const Judgement judged = realizer.judge(weights.realizer, page, asked, Tensor(), asked.size(0));
+  const Judgement judged = realizer.judge(looking(), page, asked, Tensor(), asked.size(0));
   // Cells beyond the picture (the canvas is a multiple of 32 pixels) are left out.
   const Tensor maps =
       relevance_of(judged.relevance.narrow(1, 0, shape.rows).narrow(2, 0, shape.cols));

@@ -1,6 +1,12 @@
 #include "models/tiny/page.h"
 
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <cstring>
+
 #include "arrcoc/texture.h"
+#include "models/tiny/scratch.h"
 
 namespace arrcoc::tiny {
 namespace {
@@ -13,12 +19,28 @@ Tensor repeat_border(const Tensor& x, int64_t dim) {
       {x.narrow(dim, 0, 1).expand(sizes), x, x.narrow(dim, x.size(dim) - 1, 1).expand(sizes)}, dim);
 }
 
+// [B,H,W,3] bytes -> [B,3,H,W] in [0,1].
+Tensor frames_of(const Tensor& canvases) {
+  if (!canvases.device().is_cpu() || !canvases.is_contiguous())
+    return canvases.permute({0, 3, 1, 2}).to(at::kFloat).div(255).contiguous();
+  const int64_t b = canvases.size(0), area = canvases.size(1) * canvases.size(2);
+  Tensor out = scratch({b, 3, canvases.size(1), canvases.size(2)}, at::kFloat);
+  const auto* from = canvases.data_ptr<uint8_t>();
+  auto* to = out.data_ptr<float>();
+  at::parallel_for(0, b * area, 65536, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      float* const pixel = to + i / area * 3 * area + i % area;
+      for (int c = 0; c < 3; ++c) pixel[c * area] = static_cast<float>(from[i * 3 + c]) / 255.0F;
+    }
+  });
+  return out;
+}
+
 }  // namespace
 
 Tensor page_texture(const Tensor& canvases, const Tensor& extent) {
   const int64_t rows = canvases.size(1) / kStride, cols = canvases.size(2) / kStride;
-  Tensor frames = canvases.permute({0, 3, 1, 2}).to(at::kFloat).div(255);
-  Tensor texture = texture::sense_compact(frames.contiguous(), rows, cols).clone();
+  Tensor texture = texture::sense_compact(frames_of(canvases), rows, cols).clone();
   const auto options = texture.options();
   Tensor x = at::arange(cols, options).add(0.5).mul(kStride).view({1, 1, cols}) /
              extent.select(1, 0).view({-1, 1, 1});
@@ -65,9 +87,24 @@ Tensor halve(const Tensor& canvases) {
 
 Tensor canvas_of(const Tensor& frame) {
   const int64_t h = frame.size(1), w = frame.size(2);
-  const int64_t down = (32 - h % 32) % 32, right = (32 - w % 32) % 32;
-  Tensor padded = at::replication_pad2d(frame.unsqueeze(0), {0, right, 0, down});
-  return padded.mul(255).add(0.5).clamp(0, 255).to(at::kByte).permute({0, 2, 3, 1}).contiguous();
+  const int64_t rows = (h + 31) / 32 * 32, cols = (w + 31) / 32 * 32;
+  const Tensor dense = frame.contiguous();
+  Tensor out = scratch({1, rows, cols, 3}, at::kByte);
+  const float* from = dense.data_ptr<float>();
+  auto* to = out.data_ptr<uint8_t>();
+  at::parallel_for(0, rows, 32, [&](int64_t begin, int64_t end) {
+    for (int64_t y = begin; y < end; ++y) {
+      uint8_t* row = to + y * cols * 3;
+      for (int c = 0; c < 3; ++c) {
+        const float* plane = from + (c * h + std::min(y, h - 1)) * w;
+        for (int64_t x = 0; x < w; ++x)
+          row[x * 3 + c] =
+              static_cast<uint8_t>(std::min(std::max(plane[x] * 255 + 0.5F, 0.0F), 255.0F));
+      }
+      for (int64_t x = w; x < cols; ++x) std::memcpy(row + x * 3, row + (w - 1) * 3, 3);
+    }
+  });
+  return out;
 }
 
 }  // namespace arrcoc::tiny

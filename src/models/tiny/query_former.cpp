@@ -37,7 +37,8 @@ QueryFormer::QueryFormer(const Shape& shape) : width_(shape.width) {
   project_ = Linear(layout_, "project", d, d);
 }
 
-Tensor QueryFormer::operator()(const Tensors& w, const Tensor& tokens, const Tensor& mask) const {
+Tensor QueryFormer::operator()(const Parameters& w, const Tensor& tokens,
+                               const Tensor& mask) const {
   Tensor x = w[queries_].unsqueeze(0).expand({tokens.size(0), kQueries, width_});
   const Tensor seen = token_norm_(w, tokens);
   for (const Block& block : blocks_) {

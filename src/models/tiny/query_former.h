@@ -21,7 +21,7 @@ class QueryFormer {
   explicit QueryFormer(const Shape& shape);  // width and heads are the answerer's
   const Layout& layout() const { return layout_; }
   // tokens [Q,N,width] of any number and order, mask [Q,1,1,N] additive -> [Q,kQueries,width].
-  Tensor operator()(const Tensors& w, const Tensor& tokens, const Tensor& mask) const;
+  Tensor operator()(const Parameters& w, const Tensor& tokens, const Tensor& mask) const;
 
  private:
   struct Block {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "models/tiny/prepared.h"
 #include "models/tiny/recompute.h"
 
 namespace arrcoc::tiny {
@@ -70,9 +71,14 @@ RealizerNet::Axial::Axial(Layout& layout, const std::string& name, int64_t width
       column(layout, name + ".column", width, width, heads, gain),
       mlp(layout, name + ".mlp", width, hidden, gain) {}
 
-Tensor RealizerNet::Axial::operator()(const Tensors& w, const Tensor& x, const Tensor& row_mask,
+Tensor RealizerNet::Axial::operator()(const Parameters& w, const Tensor& x, const Tensor& row_mask,
                                       const Tensor& column_mask) const {
   const int64_t b = x.size(0), rows = x.size(1), cols = x.size(2), d = x.size(3);
+  if (w.fast) {
+    const Tensor y = with_room(x);
+    run(w, y, b, rows, cols, row_mask, column_mask);
+    return y.view(x.sizes());
+  }
   Tensor n = norm1(w, x).view({b * rows, cols, d});
   Tensor y = x + row(w, n, row.remember(w, n), row_mask).view({b, rows, cols, d});
   n = norm2(w, y).transpose(1, 2).reshape({b * cols, rows, d});
@@ -137,7 +143,7 @@ int64_t PageFeatures::bytes() const {
   return sum;
 }
 
-PageFeatures RealizerNet::read(const Tensors& w, const Page& page, at::ScalarType type) const {
+Tensor RealizerNet::stem(const Parameters& w, const Page& page, at::ScalarType type) const {
   Tensor pixels = page.pixels.to(type).div(127.5).sub(1);
   std::vector<int64_t> rest = pixels.sizes().vec();
   rest.back() = kStemInputs - 48 - kTextureChannels;
@@ -148,8 +154,12 @@ PageFeatures RealizerNet::read(const Tensors& w, const Page& page, at::ScalarTyp
   x = at::gelu(stem4_(w, norm3_(w, x)));
   x = x + stem5_(w, at::gelu(norm5_(w, x)));
   x = x + stem6_(w, at::gelu(norm6_(w, x)));
-  x = word_norm_(w, x);
+  return word_norm_(w, x);
+}
 
+PageFeatures RealizerNet::read(const Parameters& w, const Page& page, at::ScalarType type) const {
+  Tensor packed;
+  const Tensor x = w.fast ? fast_stem(w, page, packed) : stem(w, page, type);
   PageFeatures out;
   out.cells = x;
   const int64_t p = x.size(0), rows = x.size(1), glyph_cols = x.size(2);
@@ -157,8 +167,8 @@ PageFeatures RealizerNet::read(const Tensors& w, const Page& page, at::ScalarTyp
   out.text = text_(w, x).view({p, rows, glyph_cols / 2, 2}).mean(3);
   out.row_mask = additive_mask(inside(page.extent.select(1, 0), cols, kWordWidth), type);
   out.column_mask = additive_mask(inside(page.extent.select(1, 1), rows, kCellHeight), type);
-  Tensor words =
-      word_(w, at::gelu(x)) + place_(w, place_features(page.extent, rows, cols).to(type));
+  const Tensor places = place_(w, place_features(page.extent, rows, cols).to(type));
+  Tensor words = w.fast ? fast_words(w, packed, places) : word_(w, at::gelu(x)) + places;
   Tensor row_mask = repeat_rows(out.row_mask, rows);
   Tensor column_mask = repeat_rows(out.column_mask, cols);
   for (const Axial& block : page_blocks_) words = block(w, words, row_mask, column_mask);
@@ -170,7 +180,7 @@ PageFeatures RealizerNet::read(const Tensors& w, const Page& page, at::ScalarTyp
   return out;
 }
 
-Tensor RealizerNet::look_up(const Tensors& w, const PageFeatures& page, const Tensor& asked,
+Tensor RealizerNet::look_up(const Parameters& w, const PageFeatures& page, const Tensor& asked,
                             const Tensor& page_of, int64_t each, Tensor* logits) const {
   KeysValues index = page.index;
   // Cells beyond the picture are not to be found.
@@ -192,14 +202,34 @@ Tensor RealizerNet::look_up(const Tensors& w, const PageFeatures& page, const Te
   return lookup_(w, x, index, outside).view({q, t, d});
 }
 
-Tensor RealizerNet::glyphs(const Tensors& w, const Tensor& cells) const {
+Tensor RealizerNet::glyphs(const Parameters& w, const Tensor& cells) const {
   std::vector<int64_t> sizes = cells.sizes().vec();
   sizes.back() = kCellSlots;
   sizes.push_back(kSymbols);
   return glyph_(w, cells).view(sizes);
 }
 
-Judgement RealizerNet::judge(const Tensors& w, const PageFeatures& page, const Tensor& question,
+Tensor RealizerNet::ask_block(const Parameters& w, size_t i, const Tensor& x, const Tensor& asked,
+                              const Tensor& word_mask, const Tensor& row_mask,
+                              const Tensor& column_mask) const {
+  const int64_t q = x.size(0), cols = x.size(2), d = x.size(3);
+  const KeysValues words = cross_[i].remember(w, asked);
+  if (w.fast) {
+    const Tensor y = with_room(x);
+    w.fast->attend_other(w, cross_norms_[i], cross_[i], y, words, word_mask);
+    ask_blocks_[i].run(w, y, q, x.size(1), cols, row_mask, column_mask);
+    return y.view(x.sizes());
+  }
+  const Tensor n = cross_norms_[i](w, x).view({q, -1, d});
+  const Tensor met = x + cross_[i](w, n, words, word_mask).view(x.sizes());
+  const auto part = [&block = ask_blocks_[i], row_mask, column_mask](const Parameters& w,
+                                                                     const Tensor& x) {
+    return block(w, x, row_mask, column_mask);
+  };
+  return recompute_ ? recomputed(part, *w.tensors, met) : part(w, met);
+}
+
+Judgement RealizerNet::judge(const Parameters& w, const PageFeatures& page, const Tensor& question,
                              const Tensor& page_of, int64_t each) const {
   const int64_t q = question.size(0), t = question.size(1);
   const int64_t rows = page.words.size(1), cols = page.words.size(2), d = page.words.size(3);
@@ -234,13 +264,7 @@ Judgement RealizerNet::judge(const Tensors& w, const PageFeatures& page, const T
       row_mask = repeat_rows(of_questions(page.row_mask), kept);
       column_mask = repeat_rows(outside.gather(1, which).view({q, 1, 1, kept}), cols);
     }
-    Tensor n = cross_norms_[i](w, x).view({q, -1, d});
-    x = x + cross_[i](w, n, cross_[i].remember(w, asked), word_mask).view(x.sizes());
-    const auto part = [&block = ask_blocks_[i], row_mask, column_mask](const Tensors& w,
-                                                                       const Tensor& x) {
-      return block(w, x, row_mask, column_mask);
-    };
-    x = recompute_ ? recomputed(part, w, x) : part(w, x);
+    x = ask_block(w, i, x, asked, word_mask, row_mask, column_mask);
   }
   x = final_(w, x);
   out.relevance = relevance_(w, x).view({q, -1, wide});

@@ -39,8 +39,8 @@ struct PageFeatures {
 };
 
 // After the first question block only the likeliest rows of cells go on: they cost the most, and
-// no budget could pay for more of them in detail. Weights from before there were lookups go on with
-// the share that they were trained with.
+// no budget could pay for more of them in detail. Parameters from before there were lookups go on
+// with the share that they were trained with.
 inline int64_t rows_kept(int64_t rows, int lookups) {
   return std::min(
       rows, lookups > 0 ? std::max<int64_t>(24, rows * 3 / 8) : std::max<int64_t>(32, rows / 2));
@@ -67,18 +67,18 @@ class RealizerNet {
   // Question blocks keep their inputs only (see recompute.h).
   void set_recompute(bool on) { recompute_ = on; }
 
-  PageFeatures read(const Tensors& w, const Page& page, at::ScalarType type) const;
+  PageFeatures read(const Parameters& w, const Page& page, at::ScalarType type) const;
   // [.., cell] -> [.., kCellSlots, kSymbols] logits.
-  Tensor glyphs(const Tensors& w, const Tensor& cells) const;
+  Tensor glyphs(const Parameters& w, const Tensor& cells) const;
   // question [Q,T] symbols; page_of [Q] int64: which page each question asks about. each > 0 says
   // that every page has so many questions, one page after the other: then gradients of a page are
   // plain sums instead of scattered additions.
-  Judgement judge(const Tensors& w, const PageFeatures& page, const Tensor& question,
+  Judgement judge(const Parameters& w, const PageFeatures& page, const Tensor& question,
                   const Tensor& page_of, int64_t each = 0) const;
 
  private:
   // The question's characters [Q,T,ask] look into the pages.
-  Tensor look_up(const Tensors& w, const PageFeatures& page, const Tensor& asked,
+  Tensor look_up(const Parameters& w, const PageFeatures& page, const Tensor& asked,
                  const Tensor& page_of, int64_t each, Tensor* logits) const;
   struct Axial {  // rows, columns, MLP
     Norm norm1, norm2, norm3;
@@ -86,9 +86,21 @@ class RealizerNet {
     Mlp mlp;
     Axial(Layout& layout, const std::string& name, int64_t width, int heads, int64_t hidden,
           float gain);
-    Tensor operator()(const Tensors& w, const Tensor& x, const Tensor& row_mask,
+    Tensor operator()(const Parameters& w, const Tensor& x, const Tensor& row_mask,
                       const Tensor& column_mask) const;
+    // In 8 bits, x [b*rows*cols,d] with room in place.
+    void run(const Parameters& w, const Tensor& x, int64_t b, int64_t rows, int64_t cols,
+             const Tensor& row_mask, const Tensor& column_mask) const;
   };
+  // Pixels to normalised cells, [P,H/16,W/8,cell].
+  Tensor stem(const Parameters& w, const Page& page, at::ScalarType type) const;
+  // The same in 8 bits, and bytes of GELU(cells) for word_; then what word_ makes of those.
+  Tensor fast_stem(const Parameters& w, const Page& page, Tensor& packed) const;
+  Tensor fast_words(const Parameters& w, const Tensor& packed, const Tensor& places) const;
+  // The cells x [Q,rows,cols,ask] meet the question, then each other.
+  Tensor ask_block(const Parameters& w, size_t i, const Tensor& x, const Tensor& asked,
+                   const Tensor& word_mask, const Tensor& row_mask,
+                   const Tensor& column_mask) const;
   Shape shape_;
   Layout layout_;
   bool recompute_ = false;

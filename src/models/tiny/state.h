@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/tiny/files.h"
+#include "models/tiny/prepared.h"
 #include "models/tiny/query_former.h"
 
 namespace arrcoc::tiny {
@@ -30,10 +31,23 @@ struct TinyModel::State {
   // What the queries see of each reading's tokens, [Q,kQueries,width].
   Tensor seen_by_queries(const std::vector<TokenReading>& readings);
 
-  std::string folder;  // that the weights came from
+  // Weights with the kernels that were chosen.
+  Parameters looking() const {
+    return {weights.realizer, fast_realizer.get(), seen_realizer.get()};
+  }
+  Parameters answering() const {
+    return {weights.answerer, fast_answerer.get(), seen_answerer.get()};
+  }
+  // Reads ranges.json and decides. Error{unsupported} where fast ones were asked for.
+  void choose(Kernels kernels);
+
+  std::string folder;   // that the weights came from
+  std::string kernels;  // that were chosen, for people
   NetworkWeights weights;
   RealizerNet realizer;
   Answerer answerer;
+  std::unique_ptr<const Prepared> fast_realizer, fast_answerer;  // null: reference
+  std::unique_ptr<RangesSeen> seen_realizer, seen_answerer;      // null: nobody wants them
   QueryFormer query_former{weights.shape};
   std::mutex query_mutex;
   Tensors query_tensors;  // empty until they are needed

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "arrcoc/kernels.h"
 #include "arrcoc/map.h"
 #include "arrcoc/picture.h"
 
@@ -113,14 +114,22 @@ struct TokenReading {
   bool queries = false;
 };
 
-// Both networks with their weights, fp32 on the CPU. Immutable; every function may be called from
-// several threads.
+// Both networks with their weights, on the CPU: in 8 bits or fp32 (arrcoc/kernels.h). Immutable;
+// every function may be called from several threads.
 class TinyModel {
  public:
   // A folder with config.json and bf16 or int8 shards. Error{bad_weights} that names file and
   // tensor for whatever does not match the architecture; Error{not_found} without config.json.
-  static std::shared_ptr<const TinyModel> load(const std::string& folder);
+  static std::shared_ptr<const TinyModel> load(const std::string& folder,
+                                               Kernels kernels = Kernels::automatic);
+  // With reference kernels, and the range of what every product reads written down on the way: one
+  // thread at a time. save_ranges writes ranges.json into the folder (atomic).
+  static std::shared_ptr<const TinyModel> load_watched(const std::string& folder);
+  void save_ranges(int64_t questions) const;
   ~TinyModel();
+
+  // "fast (AVX512-VNNI)", or "reference (why)".
+  const std::string& kernels() const;
 
   const Shape& shape() const;
   int64_t parameters() const;

@@ -3,80 +3,12 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/tiling.h"
 #include "serve/counting/rules.h"
 
 namespace arrcoc::serving {
 
 namespace {
-
-struct Tiling {
-  int cols = 1, rows = 1;
-  int count() const { return cols * rows; }
-};
-
-// Calls f(cols, rows) for every grid of least to most tiles, by number of tiles, then columns.
-template <class F>
-void each_tiling(int least, int most, F&& f) {
-  for (int count = std::max(1, least); count <= most; ++count)
-    for (int cols = 1; cols <= count; ++cols)
-      if (count % cols == 0) f(Tiling{cols, count / cols});
-}
-
-// transformers: got_ocr2/image_processing_got_ocr2.py get_optimal_tiled_canvas: the grid nearest in
-// shape; of equal ones the larger while it is less than twice as large as the picture.
-Tiling nearest_tiling(int width, int height, int tile, int least, int most) {
-  const double wanted = static_cast<double>(width) / height;
-  const double area = static_cast<double>(width) * height;
-  Tiling best;
-  double nearest = HUGE_VAL;
-  each_tiling(least, most, [&](const Tiling& grid) {
-    const double off = std::abs(wanted - static_cast<double>(grid.cols) / grid.rows);
-    const bool larger = area > 0.5 * tile * tile * grid.count();
-    if (off < nearest || (off == nearest && larger)) best = grid;
-    nearest = std::min(nearest, off);
-  });
-  return best;
-}
-
-// transformers: ovis2/image_processing_ovis2.py compute_patch_covering_area, summed over the cells
-// of split_image_into_grid: pixels that remain when each cell is fitted into a tile.
-double covered(int width, int height, const Tiling& grid, int tile) {
-  const int cell_width = width / grid.rows, cell_height = height / grid.cols;
-  double sum = 0;
-  for (int row = 0; row < grid.cols; ++row)
-    for (int col = 0; col < grid.rows; ++col) {
-      const int w = col == grid.rows - 1 ? width - col * cell_width : cell_width;
-      const int h = row == grid.cols - 1 ? height - row * cell_height : cell_height;
-      double longer = std::max(w, h), shorter = std::min(w, h);
-      if (longer > tile) {
-        shorter = shorter / longer * tile;
-        longer = tile;
-      }
-      sum += longer * shorter;
-    }
-  return sum;
-}
-
-// The first grid that keeps over nine tenths of the pixels, of those of equal count the one that
-// keeps most; the one that keeps most where none does. (get_min_tile_covering_grid)
-Tiling covering_tiling(int width, int height, int tile, int most) {
-  const double area = static_cast<double>(width) * height;
-  Tiling best, fallback;
-  double best_share = -1, fallback_share = -1;
-  each_tiling(1, most, [&](const Tiling& grid) {
-    const double share = covered(width, height, grid, tile) / area;
-    if (share > fallback_share) {
-      fallback_share = share;
-      fallback = grid;
-    }
-    const bool first = best_share < 0;
-    if (share > 0.9 && (first || (grid.count() == best.count() && share > best_share))) {
-      best_share = share;
-      best = grid;
-    }
-  });
-  return best_share < 0 ? fallback : best;
-}
 
 // Python's int(round(x, 7)).
 int64_t whole_of(double x) {
@@ -120,10 +52,10 @@ std::pair<int, int> best_size(const std::vector<std::pair<int, int>>& sizes, int
 // thumbnail goes along with two tiles and more.
 int64_t count_tiles(const Family& family, int width, int height, Detail) {
   const CountingRule& rule = family.rule;
-  const int64_t tiles =
-      rule.max_tiles <= 1
-          ? 1
-          : nearest_tiling(width, height, rule.tile, rule.min_tiles, rule.max_tiles).count();
+  const int64_t tiles = rule.max_tiles <= 1 ? 1
+                                            : canvas_grid(height, width, rule.tile, rule.tile,
+                                                          rule.min_tiles, rule.max_tiles)
+                                                  .count();
   return rule.tile_tokens * (tiles > 1 ? tiles + 1 : 1) + rule.extra;
 }
 
@@ -131,7 +63,7 @@ int64_t count_tiles(const Family& family, int width, int height, Detail) {
 // <IMG_END> (extra) and a separator between tiles are counted.
 int64_t count_covering(const Family& family, int width, int height, Detail) {
   const CountingRule& rule = family.rule;
-  const int64_t tiles = covering_tiling(width, height, rule.tile, rule.max_tiles).count();
+  const int64_t tiles = covering_grid(height, width, rule.tile, rule.max_tiles).count();
   return rule.tile_tokens + rule.extra + (tiles > 1 ? tiles * rule.tile_tokens + tiles - 1 : 0);
 }
 
@@ -165,25 +97,9 @@ int64_t count_anyres(const Family& family, int width, int height, Detail) {
 // enlarged to the longest edge; tags of tiles and line breaks are counted.
 int64_t count_split(const Family& family, int width, int height, Detail) {
   const CountingRule& rule = family.rule;
-  constexpr int kLargest = 4096;  // MAX_IMAGE_SIZE
-  const double aspect = static_cast<double>(width) / height;
-  int64_t w = rule.longest_edge, h = rule.longest_edge;
-  if (width >= height) {
-    h = static_cast<int64_t>(static_cast<double>(w) / aspect);
-    h = std::max<int64_t>(1, h + h % 2);
-  } else {
-    w = static_cast<int64_t>(static_cast<double>(h) * aspect);
-    w = std::max<int64_t>(1, w + w % 2);
-  }
-  const double again = static_cast<double>(w) / static_cast<double>(h);
-  if (w >= h && w > kLargest) {
-    w = kLargest;
-    h = std::max<int64_t>(1, static_cast<int64_t>(kLargest / again));
-  } else if (h > w && h > kLargest) {
-    h = kLargest;
-    w = std::max<int64_t>(1, static_cast<int64_t>(kLargest * again));
-  }
-  int64_t cols = (w + rule.tile - 1) / rule.tile, rows = (h + rule.tile - 1) / rule.tile;
+  const PixelSize canvas =
+      whole_tiles_size(longest_edge_size({height, width}, rule.longest_edge), rule.tile);
+  int64_t cols = canvas.width / rule.tile, rows = canvas.height / rule.tile;
   if (cols * rows <= 1 || rule.max_tiles == 1) cols = rows = 0;
   return rule.tile_tokens + rule.extra + rows * ((rule.tile_tokens + 2) * cols + 1);
 }
@@ -199,7 +115,8 @@ int64_t count_global_and_tiles(const Family& family, int width, int height, Deta
   const int64_t end = rule.kind == "global-and-rows" ? 1 : 0;
   int64_t out = global * (global + end) + rule.extra;
   if (rule.max_tiles > 1 && (width > rule.tile || height > rule.tile)) {
-    const Tiling grid = nearest_tiling(width, height, rule.tile, rule.min_tiles, rule.max_tiles);
+    const TileGrid grid =
+        canvas_grid(height, width, rule.tile, rule.tile, rule.min_tiles, rule.max_tiles);
     if (grid.count() > 1) out += grid.rows * local * (grid.cols * local + end);
   }
   return out;

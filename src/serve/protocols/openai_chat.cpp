@@ -66,6 +66,12 @@ class ChatEvents : public Events {
   std::string start() override {
     return event(chunk({{"role", "assistant"}, {"content", ""}}, nullptr));
   }
+  std::string looked(const ordered_json& extension) override {
+    ordered_json out = head_;
+    out["choices"] = ordered_json::array();
+    out["arrcoc"] = extension;
+    return event(out);
+  }
   std::string text(const std::string& piece) override {
     return event(chunk({{"content", piece}}, nullptr));
   }

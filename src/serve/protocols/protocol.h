@@ -30,6 +30,9 @@ class Events {
  public:
   virtual ~Events() = default;
   virtual std::string start() = 0;
+  // Before any text, where maps were asked for: the `arrcoc` object as far as it is known. Only the
+  // chat's chunks may have fields that a client does not know.
+  virtual std::string looked(const ordered_json&) { return ""; }
   virtual std::string text(const std::string& piece) = 0;
   virtual std::string end(const Said& said) = 0;  // said.text: all of it
   virtual std::string error(const ApiError& problem) = 0;

@@ -52,6 +52,14 @@ std::string type_of(const HttpExchange& exchange) {
   return type.empty() ? "application/octet-stream" : type;
 }
 
+// Pictures that were looked at apart are reported together.
+void join(Answer one, Answer& all) {
+  all.pictures.insert(all.pictures.end(), one.pictures.begin(), one.pictures.end());
+  all.fallbacks.insert(all.fallbacks.end(), one.fallbacks.begin(), one.fallbacks.end());
+  all.tokens += one.tokens;
+  all.native_tokens += one.native_tokens;
+}
+
 bool escaped(const httplib::Request& from) {
   const std::string wish = from.get_header_value("X-Arrcoc-Bypass");
   if (wish.empty() || wish == "0" || wish == "1") return wish == "1";
@@ -269,11 +277,22 @@ void Service::forward(std::shared_ptr<Relayed> r, Response& response) {
   provide(
       response, type_of(reply.exchange()),
       [this, r](httplib::DataSink& sink) {
+        const std::string look = first_look(*r);
+        if (!look.empty() && !sink.write(look.data(), look.size())) return false;
         while (!r->over)
           if (!pass_events(*r, sink)) return false;
         return true;
       },
       [r](const ApiError& problem) { return last_words(*r, problem); });
+}
+
+// The map, before the upstream's words; "" for other protocols than the chat.
+std::string Service::first_look(const Relayed& r) const {
+  const bool chat = r.dialect == dialect_at("/v1/chat/completions");
+  if (!chat || !r.extension.map || r.looks.empty()) return "";
+  Answer all = r.looks.front().job->asking().finish();
+  for (size_t i = 1; i < r.looks.size(); ++i) join(r.looks[i].job->asking().finish(), all);
+  return openai_chat().events(r.asked.request, r.asked.id)->looked(report(r.asked, all));
 }
 
 // An event that begins after what was passed on.
@@ -335,15 +354,12 @@ void Service::conclude(Relayed& r) {
       said.kept.push_back(std::llround(off * static_cast<double>(r.tokens_of(i))));
     asking.hear({said});
     Answer one = asking.finish();
-    if (!answer) {
+    if (answer) {
+      join(std::move(one), *answer);
+    } else {
       answer = std::make_shared<Answer>(std::move(one));
       r.asked.job = looked.job;
-      continue;
     }
-    answer->pictures.insert(answer->pictures.end(), one.pictures.begin(), one.pictures.end());
-    answer->fallbacks.insert(answer->fallbacks.end(), one.fallbacks.begin(), one.fallbacks.end());
-    answer->tokens += one.tokens;
-    answer->native_tokens += one.native_tokens;
   }
   if (answer) answer->fallbacks.insert(answer->fallbacks.end(), r.notes.begin(), r.notes.end());
   out.answer = answer;

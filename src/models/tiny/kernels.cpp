@@ -1,0 +1,97 @@
+#include "models/tiny/kernels.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <ATen/record_function.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "arrcoc/error.h"
+#include "models/tiny/kernels_dnnl.h"
+#include "models/tiny/scratch.h"
+
+namespace arrcoc::tiny {
+namespace {
+
+constexpr int64_t kChunk = 512;  // rows of one product
+constexpr int64_t kFew = 8;      // up to here every number of rows has a product of its own
+constexpr int64_t kStep = 16;
+
+int64_t rounded_up(int64_t rows) {
+  return rows <= kFew ? rows : (rows + kStep - 1) / kStep * kStep;
+}
+
+}  // namespace
+
+int64_t padded_rows(int64_t rows) {
+  const int64_t rest = rows % kChunk;
+  return rows - rest + (rest == 0 ? 0 : rounded_up(rest));
+}
+
+at::Tensor room_for(int64_t rows, int64_t width, at::ScalarType type) {
+  return scratch({padded_rows(rows), width}, type).narrow(0, 0, rows);
+}
+
+Scale scale_of(const Range& range) {
+  const float low = std::min(range.low, 0.0F), high = std::max(range.high, 0.0F);
+  Scale out;
+  out.top = dnnl_top();
+  out.step = std::max(high - low, 1e-12F) / static_cast<float>(out.top);
+  out.zero = std::clamp(static_cast<int>(std::lround(-low / out.step)), 0, out.top);
+  return out;
+}
+
+struct Dense::State {
+  PackedProduct product;
+};
+
+Dense::Dense(const at::Tensor& weight, const at::Tensor& bias, const Scale* input)
+    : state_(new State{PackedProduct(weight, bias, {}, {}, input)}) {}
+Dense::~Dense() = default;
+int64_t Dense::inputs() const { return state_->product.inputs(); }
+int64_t Dense::outputs() const { return state_->product.outputs(); }
+
+void Dense::run(const void* x, int64_t rows, void* out, const Finish& finish) const {
+  // Whoever counts the work (lab/measure/cost.h) sees it by these numbers.
+  RECORD_FUNCTION("arrcoc::product", std::vector<c10::IValue>({2 * rows * inputs() * outputs()}));
+  const PackedProduct& p = state_->product;
+  const int64_t in = p.inputs() * p.input_bytes(), per = finish.bytes ? 1 : sizeof(float);
+  for (int64_t row = 0; row < rows; row += kChunk) {
+    const int64_t some = std::min(kChunk, rows - row);
+    p.run({rounded_up(some), 0, 0}, static_cast<const char*>(x) + row * in,
+          static_cast<char*>(out) + row * p.outputs() * per, finish);
+  }
+}
+
+struct Convolution::State {
+  PackedProduct product;
+  std::vector<int64_t> kernel, stride, padding;
+};
+
+Convolution::Convolution(const at::Tensor& weight, const at::Tensor& bias,
+                         const std::vector<int64_t>& stride, const std::vector<int64_t>& padding,
+                         const Scale& input)
+    : state_(new State{PackedProduct(weight, bias, stride, padding, &input),
+                       {weight.size(2), weight.size(3)},
+                       stride,
+                       padding}) {}
+Convolution::~Convolution() = default;
+int64_t Convolution::outputs() const { return state_->product.outputs(); }
+int64_t Convolution::rows_after(int64_t rows) const {
+  return (rows + 2 * state_->padding[0] - state_->kernel[0]) / state_->stride[0] + 1;
+}
+int64_t Convolution::cols_after(int64_t cols) const {
+  return (cols + 2 * state_->padding[1] - state_->kernel[1]) / state_->stride[1] + 1;
+}
+
+void Convolution::run(const uint8_t* x, int64_t batch, int64_t rows, int64_t cols, void* out,
+                      const Finish& finish) const {
+  const int64_t products = state_->product.inputs() * state_->kernel[0] * state_->kernel[1];
+  RECORD_FUNCTION("arrcoc::product",
+                  std::vector<c10::IValue>(
+                      {2 * batch * rows_after(rows) * cols_after(cols) * products * outputs()}));
+  state_->product.run({batch, rows, cols}, x, out, finish);
+}
+
+}  // namespace arrcoc::tiny

@@ -1,0 +1,283 @@
+#include "models/tiny/kernels_dnnl.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+
+#include <cmath>
+#include <cstring>
+#include <list>
+#include <mutex>
+
+#include "arrcoc/error.h"
+
+#ifdef ARRCOC_HAVE_ONEDNN
+#include <omp.h>
+
+#include <dnnl.hpp>
+#include <unordered_map>
+#endif
+
+namespace arrcoc::tiny {
+
+#ifdef ARRCOC_HAVE_ONEDNN
+namespace {
+
+using dnnl::memory;
+using dnnl::primitive_attr;
+using Dims = memory::dims;
+using Type = memory::data_type;
+using Tag = memory::format_tag;
+
+constexpr size_t kShapes = 16;              // of one product that are kept
+constexpr int64_t kWorthThreads = 4 << 20;  // multiply-adds: 20 microseconds of one core
+
+const dnnl::engine& engine() {
+  static const dnnl::engine one(dnnl::engine::kind::cpu, 0);
+  return one;
+}
+
+// Weights of one output channel as whole numbers times a scale. Weights that were stored as int8
+// come back as they were: their scale was a little above max / 127.
+float whole_numbers(const float* w, int64_t count, int8_t* out) {
+  float most = 0;
+  for (int64_t i = 0; i < count; ++i) most = std::max(most, std::abs(w[i]));
+  if (most == 0) {
+    std::memset(out, 0, static_cast<size_t>(count));
+    return 1;
+  }
+  for (const float top : {127.0F, 126.0F, 125.0F, 0.0F}) {
+    const float scale = most / (top > 0 ? top : 127.0F);
+    float worst = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      const float value = w[i] / scale, whole = std::round(value);
+      out[i] = static_cast<int8_t>(whole);
+      worst = std::max(worst, std::abs(value - whole));
+    }
+    if (worst < 1e-3F || top == 0) return scale;
+  }
+  return 1;
+}
+
+// Scratch of this thread, as large as any product has asked for.
+void* bench(size_t bytes) {
+  thread_local std::vector<char> kept;
+  constexpr size_t kLine = 64;
+  if (kept.size() < bytes + kLine) kept.resize(bytes + kLine);
+  const auto address = reinterpret_cast<uintptr_t>(kept.data());
+  return kept.data() + (kLine - address % kLine) % kLine;
+}
+
+memory at(const memory::desc& what, const void* where) {
+  return memory(what, engine(), const_cast<void*>(where));
+}
+
+}  // namespace
+
+struct PackedProduct::State {
+  struct Shape {
+    Size size;
+    Finish finish;
+    Scale bytes;
+    int threads;
+    dnnl::primitive primitive;
+    memory::desc source, weights, target, scratch;
+    memory packed;
+    bool is(const Size& s, const Finish& f, int n) const {
+      return size.batch == s.batch && size.rows == s.rows && size.cols == s.cols && threads == n &&
+             finish.add == f.add && finish.gelu == f.gelu &&
+             (finish.bytes != nullptr) == (f.bytes != nullptr) &&
+             (!f.bytes || (bytes.step == f.bytes->step && bytes.zero == f.bytes->zero));
+    }
+  };
+
+  Dims weight_dims, stride, padding;  // [outputs,inputs(,rows,cols)]
+  bool whole = false;                 // bytes, not floats
+  Scale input;
+  std::vector<float> scales, bias;  // of outputs; the bias in units of the sums
+  at::Tensor plain;                 // weights before packing
+  std::mutex mutex;
+  std::list<std::shared_ptr<const Shape>> shapes;  // latest first
+  std::vector<memory> packed;                      // by format
+
+  bool matrix() const { return stride.empty(); }
+  void quantise(const at::Tensor& weight, const at::Tensor& given);
+  primitive_attr attributes(const Finish& finish) const;
+  std::shared_ptr<const Shape> make(const Size& size, const Finish& finish, int threads);
+  template <class Descriptor>
+  void take(Shape& shape, const Descriptor& descriptor);
+  memory packed_as(const memory::desc& format);
+  std::shared_ptr<const Shape> shape(const Size& size, const Finish& finish);
+};
+
+void PackedProduct::State::quantise(const at::Tensor& weight, const at::Tensor& given) {
+  const at::Tensor w = weight.detach().to(at::kFloat).contiguous(),
+                   b = given.detach().to(at::kFloat).contiguous();
+  const int64_t outputs = w.size(0), each = w.numel() / outputs;
+  bias.assign(b.data_ptr<float>(), b.data_ptr<float>() + outputs);
+  if (!whole) {
+    plain = w.clone();
+    return;
+  }
+  plain = at::empty_like(w, at::kChar);
+  auto* q = plain.data_ptr<int8_t>();
+  scales.resize(static_cast<size_t>(outputs));
+  for (int64_t n = 0; n < outputs; ++n) {
+    const float scale =
+        whole_numbers(w.data_ptr<float>() + n * each, each, q + n * each) * input.step;
+    int64_t sum = 0;
+    for (int64_t i = 0; i < each; ++i) sum += q[n * each + i];
+    const auto at = static_cast<size_t>(n);
+    scales[at] = scale;
+    // scale (sum of q w + bias): a convolution is told the zero, for its padding is real zeros.
+    bias[at] = bias[at] / scale - (matrix() ? static_cast<float>(sum * input.zero) : 0.0F);
+  }
+}
+
+primitive_attr PackedProduct::State::attributes(const Finish& finish) const {
+  primitive_attr out;
+  out.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  if (whole) out.set_output_scales(1 << 1, scales);
+  if (whole && !matrix() && input.zero != 0) out.set_zero_points(DNNL_ARG_SRC, 0, {input.zero});
+  dnnl::post_ops after;
+  if (finish.add) after.append_sum(1.0F);
+  if (finish.gelu) after.append_eltwise(1, dnnl::algorithm::eltwise_gelu_erf, 0, 0);
+  if (finish.bytes)
+    after.append_eltwise(1, dnnl::algorithm::eltwise_linear, 1 / finish.bytes->step,
+                         static_cast<float>(finish.bytes->zero));
+  // Without VNNI a byte may not pass 127: the conversion itself stops at 255 only.
+  if (finish.bytes && finish.bytes->top < 255)
+    after.append_eltwise(1, dnnl::algorithm::eltwise_clip, 0,
+                         static_cast<float>(finish.bytes->top));
+  out.set_post_ops(after);
+  return out;
+}
+
+memory PackedProduct::State::packed_as(const memory::desc& format) {
+  for (const memory& one : packed)
+    if (one.get_desc() == format) return one;
+  const Type type = whole ? Type::s8 : Type::f32;
+  // A matrix is given as [inputs,outputs].
+  const memory::desc given = matrix()
+                                 ? memory::desc({weight_dims[1], weight_dims[0]}, type, Tag::ba)
+                                 : memory::desc(weight_dims, type, Tag::oihw);
+  memory out(format, engine());
+  dnnl::stream stream(engine());
+  memory from = at(given, plain.data_ptr());
+  dnnl::reorder(from, out).execute(stream, from, out);
+  stream.wait();
+  packed.push_back(out);
+  return out;
+}
+
+template <class Descriptor>
+void PackedProduct::State::take(Shape& shape, const Descriptor& descriptor) {
+  shape.source = descriptor.src_desc();
+  shape.weights = descriptor.weights_desc();
+  shape.target = descriptor.dst_desc();
+  shape.scratch = descriptor.scratchpad_desc();
+  shape.packed = packed_as(shape.weights);
+}
+
+std::shared_ptr<const PackedProduct::State::Shape> PackedProduct::State::make(const Size& size,
+                                                                              const Finish& finish,
+                                                                              int threads) {
+  auto out = std::make_shared<Shape>();
+  out->size = size;
+  out->finish = finish;
+  if (finish.bytes) out->bytes = *finish.bytes;
+  out->threads = threads;
+  const primitive_attr how = attributes(finish);
+  const Type from = whole ? Type::u8 : Type::f32, weights = whole ? Type::s8 : Type::f32,
+             to = finish.bytes ? Type::u8 : Type::f32;
+  const int64_t outputs = weight_dims[0], inputs = weight_dims[1];
+  if (matrix()) {
+    const dnnl::matmul::desc product(
+        {{size.batch, inputs}, from, Tag::ab}, {{inputs, outputs}, weights, Tag::any},
+        {{1, outputs}, Type::f32, Tag::ab}, {{size.batch, outputs}, to, Tag::ab});
+    const dnnl::matmul::primitive_desc descriptor(product, how, engine());
+    take(*out, descriptor);
+    out->primitive = dnnl::matmul(descriptor);
+    return out;
+  }
+  const int64_t rows = (size.rows + 2 * padding[0] - weight_dims[2]) / stride[0] + 1,
+                cols = (size.cols + 2 * padding[1] - weight_dims[3]) / stride[1] + 1;
+  const dnnl::convolution_forward::desc product(
+      dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
+      {{size.batch, inputs, size.rows, size.cols}, from, Tag::nhwc},
+      {weight_dims, weights, Tag::any}, {{outputs}, Type::f32, Tag::a},
+      {{size.batch, outputs, rows, cols}, to, Tag::nhwc}, stride, padding, padding);
+  const dnnl::convolution_forward::primitive_desc descriptor(product, how, engine());
+  take(*out, descriptor);
+  out->primitive = dnnl::convolution_forward(descriptor);
+  return out;
+}
+
+std::shared_ptr<const PackedProduct::State::Shape> PackedProduct::State::shape(
+    const Size& size, const Finish& finish) {
+  const int threads = omp_get_max_threads();
+  const std::scoped_lock lock(mutex);
+  for (auto one = shapes.begin(); one != shapes.end(); ++one)
+    if ((*one)->is(size, finish, threads)) {
+      shapes.splice(shapes.begin(), shapes, one);
+      return shapes.front();
+    }
+  shapes.push_front(make(size, finish, threads));
+  if (shapes.size() > kShapes) shapes.pop_back();
+  return shapes.front();
+}
+
+PackedProduct::PackedProduct(const at::Tensor& weight, const at::Tensor& bias,
+                             const std::vector<int64_t>& stride,
+                             const std::vector<int64_t>& padding, const Scale* input)
+    : state_(std::make_unique<State>()) {
+  state_->weight_dims = weight.sizes().vec();
+  state_->stride = stride;
+  state_->padding = padding;
+  state_->whole = input != nullptr;
+  if (input) state_->input = *input;
+  state_->quantise(weight, bias);
+}
+PackedProduct::PackedProduct(PackedProduct&&) noexcept = default;
+PackedProduct::~PackedProduct() = default;
+int64_t PackedProduct::inputs() const { return state_->weight_dims[1]; }
+int64_t PackedProduct::outputs() const { return state_->weight_dims[0]; }
+int64_t PackedProduct::input_bytes() const { return state_->whole ? 1 : sizeof(float); }
+
+void PackedProduct::run(const Size& size, const void* x, void* out, const Finish& finish) const {
+  at::get_num_threads();  // libtorch tells OpenMP its number when a thread first asks
+  const int threads = omp_get_max_threads();
+  // Waking another thread takes longer than a small product.
+  const bool small =
+      state_->matrix() && threads > 1 && size.batch * inputs() * outputs() < kWorthThreads;
+  if (small) omp_set_num_threads(1);
+  const auto shape = state_->shape(size, finish);
+  const auto outputs = static_cast<int64_t>(state_->bias.size());
+  const memory::desc bias = state_->matrix() ? memory::desc({1, outputs}, Type::f32, Tag::ab)
+                                             : memory::desc({outputs}, Type::f32, Tag::a);
+  dnnl::stream stream(engine());
+  shape->primitive.execute(
+      stream, {{DNNL_ARG_SRC, at(shape->source, x)},
+               {DNNL_ARG_WEIGHTS, shape->packed},
+               {DNNL_ARG_BIAS, at(bias, state_->bias.data())},
+               {DNNL_ARG_DST, at(shape->target, out)},
+               {DNNL_ARG_SCRATCHPAD, at(shape->scratch, bench(shape->scratch.get_size()))}});
+  stream.wait();
+  if (small) omp_set_num_threads(threads);
+}
+#else
+
+// Without oneDNN nobody gets here: no_fast_kernels says so.
+struct PackedProduct::State {};
+PackedProduct::PackedProduct(const at::Tensor&, const at::Tensor&, const std::vector<int64_t>&,
+                             const std::vector<int64_t>&, const Scale*) {
+  throw Error(ErrorCode::unsupported, no_fast_kernels());
+}
+PackedProduct::PackedProduct(PackedProduct&&) noexcept = default;
+PackedProduct::~PackedProduct() = default;
+int64_t PackedProduct::inputs() const { return 0; }
+int64_t PackedProduct::outputs() const { return 0; }
+int64_t PackedProduct::input_bytes() const { return 1; }
+void PackedProduct::run(const Size&, const void*, void*, const Finish&) const {}
+#endif
+
+}  // namespace arrcoc::tiny

@@ -1,0 +1,88 @@
+// A network's products made ready for 8 bits, and the parts of a network that run on them.
+//
+// Between products the states stay floats; what a product reads is made into bytes in the same pass
+// that normalises it, what the MLP's first layer writes leaves as bytes, and the second layer and
+// the attention's last add to the states where they are. Layers that are small, or that decide
+// last, stay products of floats.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "models/tiny/kernels.h"
+#include "models/tiny/layers.h"
+
+namespace arrcoc::tiny {
+
+// By the number of a product's weight tensor.
+using Ranges = std::map<int, Range>;
+
+// Inputs of all products of a network, as they pass.
+class RangesSeen {
+ public:
+  void add(int weight, const Tensor& x);
+  const Ranges& ranges() const { return ranges_; }
+
+ private:
+  Ranges ranges_;
+};
+
+// Rows of [rows,width] that look at each other: `count` sequences of `length` rows, `step` rows
+// from one to the next, the sequences' first rows `gap` rows apart, the first of all at `start`.
+struct Sequences {
+  int64_t count, length, step, gap, start = 0;
+};
+
+// Immutable for whoever calls; products are packed when they are first needed.
+class Prepared {
+ public:
+  // The tensors must outlive it. Products without a range are products of floats.
+  Prepared(const Layout& layout, const Tensors& tensors, const Ranges& ranges);
+  ~Prepared();
+
+  bool has(int weight) const { return slots_.count(weight) > 0; }
+  Scale scale(int weight) const;  // of a product's input
+  const Dense& dense(int weight) const;
+  const Dense& pair(int first, int second) const;  // both side by side, of the same input
+  const Convolution& convolution(int weight) const;
+  // The same with other weights and scale than the network's, for a caller that folds its input;
+  // read only until it is made.
+  bool made(int weight) const;
+  const Convolution& convolution(int weight, const Tensor& own, const Tensor& bias,
+                                 const Scale& input) const;
+
+  Tensor linear(int weight, const Tensor& x) const;  // floats [..,inputs] -> [..,outputs]
+  // Bytes for a product from rows [rows,width], normalised first where norm is given. floats
+  // (optional) gets what was normalised.
+  Tensor bytes(const Parameters& w, const Norm* norm, const Tensor& x, int weight,
+               bool gelu = false, float* floats = nullptr) const;
+
+  Tensor layer(const Parameters& w, const Layer& layer, const Tensor& x, const Tensor& mask) const;
+  // y [rows,width] with room: y += attention(norm(y)) within each sequence; mask
+  // [count,1,1,length].
+  void attend_self(const Parameters& w, const Norm& norm, const Attention& attention,
+                   const Tensor& y, const std::vector<Sequences>& among,
+                   const std::vector<Tensor>& masks) const;
+  // The same where all rows of sequence i look at memory i.
+  void attend_other(const Parameters& w, const Norm& norm, const Attention& attention,
+                    const Tensor& y, const KeysValues& past, const Tensor& mask) const;
+  // y += mlp(norm(y)); and mlp(x) alone.
+  void mlp(const Parameters& w, const Norm& norm, const Mlp& mlp, const Tensor& y) const;
+  Tensor mlp(const Parameters& w, const Mlp& mlp, const Tensor& x) const;
+
+ private:
+  struct Slot;
+  Slot& slot(int weight) const;
+  void mlp(const Mlp& mlp, const Tensor& in, float* out, bool add) const;
+  const Layout& layout_;
+  const Tensors& tensors_;
+  std::map<int, std::unique_ptr<Slot>> slots_;
+};
+
+// [rows,width] with room from any shape [..,width].
+Tensor with_room(const Tensor& x);
+
+}  // namespace arrcoc::tiny

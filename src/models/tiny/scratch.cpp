@@ -1,0 +1,84 @@
+#include "models/tiny/scratch.h"
+
+#include <ATen/ATen.h>
+
+#include <cstdlib>
+#include <list>
+#include <map>
+#include <mutex>
+#include <new>
+
+namespace arrcoc::tiny {
+namespace {
+
+constexpr size_t kLine = 64;
+constexpr size_t kLeast = size_t{64} << 10;  // smaller ones are malloc's own business
+constexpr size_t kMost = size_t{64} << 20;   // bytes that wait
+
+class Waiting {
+ public:
+  void* take(size_t bytes) {
+    {
+      const std::scoped_lock lock(mutex_);
+      // Not one that is much too large: somebody else will need it.
+      auto best = free_.end();
+      for (auto one = free_.begin(); one != free_.end(); ++one)
+        if (one->bytes >= bytes && one->bytes <= bytes + bytes / 4 &&
+            (best == free_.end() || one->bytes < best->bytes))
+          best = one;
+      if (best != free_.end()) {
+        void* const memory = best->memory;
+        sizes_[memory] = best->bytes;
+        held_ -= best->bytes;
+        free_.erase(best);
+        return memory;
+      }
+    }
+    void* const memory = std::aligned_alloc(kLine, bytes);
+    if (memory == nullptr) throw std::bad_alloc();
+    const std::scoped_lock lock(mutex_);
+    sizes_[memory] = bytes;
+    return memory;
+  }
+
+  void give_back(void* memory) {
+    const std::scoped_lock lock(mutex_);
+    const auto known = sizes_.find(memory);
+    free_.push_front({known->second, memory});
+    held_ += known->second;
+    sizes_.erase(known);
+    while (held_ > kMost) {  // those that nobody asked for longest
+      held_ -= free_.back().bytes;
+      std::free(free_.back().memory);
+      free_.pop_back();
+    }
+  }
+
+ private:
+  struct Buffer {
+    size_t bytes;
+    void* memory;
+  };
+  std::mutex mutex_;
+  std::list<Buffer> free_;         // latest first
+  std::map<void*, size_t> sizes_;  // in use
+  size_t held_ = 0;
+};
+
+Waiting& waiting() {
+  static auto* const one = new Waiting;  // tensors may outlive every static object
+  return *one;
+}
+
+}  // namespace
+
+at::Tensor scratch(const std::vector<int64_t>& sizes, at::ScalarType type) {
+  size_t bytes = c10::elementSize(type);
+  for (const int64_t size : sizes) bytes *= static_cast<size_t>(size);
+  if (bytes < kLeast) return at::empty(sizes, type);
+  bytes = (bytes + kLine - 1) / kLine * kLine;
+  return at::from_blob(
+      waiting().take(bytes), sizes, [](void* memory) { waiting().give_back(memory); }, type);
+}
+
+}  // namespace arrcoc::tiny

@@ -1,0 +1,52 @@
+// The bundled model answers the same with fast kernels and with the reference.
+#include "arrcoc/kernels.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "arrcoc/ask.h"
+#include "arrcoc/error.h"
+#include "arrcoc/media.h"
+
+namespace arrcoc {
+namespace {
+
+std::string source(const std::string& path) { return std::string(ARRCOC_SOURCE_DIR) + "/" + path; }
+
+std::shared_ptr<const Bundle> shipped(Kernels kernels) {
+  return load_bundle(source("models/tiny"), kernels);
+}
+
+TEST(KernelsOfTheBundle, AnswerTheBundledPicturesAlike) {
+  const auto chosen = shipped(Kernels::automatic);
+  if (kernels_of(*chosen).rfind("fast", 0) != 0) GTEST_SKIP() << kernels_of(*chosen);
+  const Asker fast(chosen), reference(shipped(Kernels::reference));
+  const std::pair<const char*, const char*> asked[] = {
+      {"receipt.jpg", "What is the total?"},
+      {"receipt.jpg", "What is the date?"},
+      {"chart.jpg", "What is the value of South Africa?"},
+      {"zoo.jpg", "Which animal is this?"}};
+  for (const auto& [picture, question] : asked) {
+    const Picture seen = media::load(source("examples/pictures/") + picture);
+    const Answer a = fast.ask(seen, question), b = reference.ask(seen, question);
+    EXPECT_EQ(a.text, b.text) << question;
+    EXPECT_NEAR(a.confidence, b.confidence, 0.15) << question;
+    EXPECT_LT(std::abs(a.tokens - b.tokens), 0.2 * static_cast<double>(b.tokens)) << question;
+    EXPECT_EQ(fast.ask(seen, question).text, a.text);
+  }
+}
+
+TEST(KernelsOfTheBundle, SayWhatTheyAre) {
+  EXPECT_EQ(kernels_of(*shipped(Kernels::reference)), "reference (chosen)");
+  try {
+    EXPECT_EQ(kernels_of(*shipped(Kernels::fast)).rfind("fast (", 0), 0U);
+  } catch (const Error& problem) {  // a build or a machine without them
+    EXPECT_EQ(problem.code(), ErrorCode::unsupported);
+  }
+}
+
+}  // namespace
+}  // namespace arrcoc
