@@ -12,7 +12,6 @@
 
 #include "arrcoc/ask.h"
 #include "arrcoc/bundle.h"
-#include "arrcoc/kernels.h"
 #include "arrcoc/media.h"
 #include "lab/measure/cost.h"
 

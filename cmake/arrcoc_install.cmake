@@ -23,4 +23,4 @@ configure_package_config_file(cmake/arrcocConfig.cmake.in ${CMAKE_BINARY_DIR}/ar
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/arrcocConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/arrcocConfig.cmake ${CMAKE_BINARY_DIR}/arrcocConfigVersion.cmake
-  DESTINATION ${config} COMPONENT development)
+  cmake/FindOneDNN.cmake DESTINATION ${config} COMPONENT development)

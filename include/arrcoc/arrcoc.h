@@ -7,8 +7,6 @@
 #include "arrcoc/bundle.h"
 #include "arrcoc/error.h"
 #include "arrcoc/film.h"
-#include "arrcoc/film_model.h"
-#include "arrcoc/kernels.h"
 #include "arrcoc/look.h"
 #include "arrcoc/map.h"
 #include "arrcoc/model.h"

@@ -9,11 +9,13 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arrcoc/allocate.h"
 #include "arrcoc/look.h"
 #include "arrcoc/model.h"
+#include "arrcoc/registry.h"
 
 namespace arrcoc {
 
@@ -65,6 +67,18 @@ struct FilmConstants {
 FilmConstants film_constants_from_json(const std::string& text);  // Error{bad_json}
 std::string to_json(const FilmConstants& constants);
 
+// How the networks are computed on the CPU.
+// automatic: $ARRCOC_KERNELS where that is set; else fast where oneDNN runs on this machine and the
+// bundle has the ranges of its activations (ranges.json, `arrcoc eval --ranges`), else reference.
+// fast: 8 bits (docs/kernels.md). reference: float32 by libtorch.
+enum class Kernels { automatic, fast, reference };
+template <>
+struct EnumNames<Kernels> {
+  static constexpr const char* kWhat = "kernels";
+  static constexpr std::pair<Kernels, const char*> kNames[] = {
+      {Kernels::automatic, "auto"}, {Kernels::fast, "fast"}, {Kernels::reference, "reference"}};
+};
+
 namespace tiny {
 class TinyModel;
 }
@@ -85,6 +99,10 @@ struct Bundle {
 // policies.json and film.json; "" is find_bundle(). Error{not_found, bad_weights, bad_json} with
 // the file's name.
 std::shared_ptr<const Bundle> load_bundle(const std::string& folder = "");
+// With a choice of kernels. Error{unsupported} says why there are no fast ones.
+std::shared_ptr<const Bundle> load_bundle(const std::string& folder, Kernels kernels);
+// "fast (AVX512-VNNI)", or "reference (why)".
+std::string kernels_of(const Bundle& bundle);
 // The same around networks that are in memory already.
 std::shared_ptr<const Bundle> make_bundle(std::shared_ptr<const tiny::TinyModel> networks,
                                           const Calibration& calibration = {});

@@ -10,7 +10,6 @@
 
 #include "arrcoc/bundle.h"
 #include "arrcoc/hub.h"
-#include "arrcoc/kernels.h"
 #include "arrcoc/media.h"
 #include "arrcoc/model.h"
 #include "arrcoc/version.h"

@@ -11,8 +11,8 @@
 #include <set>
 #include <thread>
 
+#include "arrcoc/bundle.h"
 #include "arrcoc/error.h"
-#include "arrcoc/kernels.h"
 #include "arrcoc/version.h"
 #include "base/join.h"
 #include "cli/hints.h"

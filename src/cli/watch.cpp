@@ -5,8 +5,8 @@
 #include <iostream>
 
 #include "arrcoc/error.h"
-#include "arrcoc/film_model.h"
 #include "arrcoc/media.h"
+#include "arrcoc/model.h"
 #include "base/stopwatch.h"
 #include "cli/hub.h"
 

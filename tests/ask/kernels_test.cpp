@@ -1,5 +1,5 @@
 // The bundled model answers the same with fast kernels and with the reference.
-#include "arrcoc/kernels.h"
+#include "arrcoc/bundle.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "arrcoc/error.h"
-#include "arrcoc/film_model.h"
+#include "arrcoc/model.h"
 #include "hf/small_models.h"
 #include "models/hf/processor.h"
 #include "models/hf/vlm.h"

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "arrcoc/error.h"
-#include "arrcoc/film_model.h"
+#include "arrcoc/model.h"
 #include "models/hf/looker.h"
 #include "models/hf/processor.h"
 #include "models/hf/reduction.h"

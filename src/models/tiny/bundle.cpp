@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "arrcoc/error.h"
-#include "arrcoc/kernels.h"
 #include "base/beside.h"
 #include "base/json.h"
 #include "models/tiny/files.h"

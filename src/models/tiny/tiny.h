@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "arrcoc/kernels.h"
+#include "arrcoc/bundle.h"
 #include "arrcoc/map.h"
 #include "arrcoc/picture.h"
 
@@ -114,7 +114,7 @@ struct TokenReading {
   bool queries = false;
 };
 
-// Both networks with their weights, on the CPU: in 8 bits or fp32 (arrcoc/kernels.h). Immutable;
+// Both networks with their weights, on the CPU: in 8 bits or fp32 (arrcoc/bundle.h). Immutable;
 // every function may be called from several threads.
 class TinyModel {
  public:
