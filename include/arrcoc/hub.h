@@ -34,11 +34,15 @@ struct Settings {
   std::string token;  // "": none; only ever sent to the endpoint
   bool offline = false;
   double seconds = 10;  // of silence until a connection is given up
+  // [http://][user:password@]host[:port] for addresses of either kind; "": none
+  std::string http_proxy, https_proxy;
+  std::string no_proxy;  // hosts that are reached without: names, .domains, or *; by commas
 };
 
 // By huggingface_hub's variables: HF_HUB_CACHE, HF_HOME, XDG_CACHE_HOME, HF_ENDPOINT, HF_TOKEN,
 // HF_TOKEN_PATH, HF_HUB_DISABLE_IMPLICIT_TOKEN, HF_HUB_OFFLINE, HF_HUB_DOWNLOAD_TIMEOUT, and the
-// older names of these. Error{bad_argument} for values that make no sense.
+// older names of these; proxies by HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY, lower case
+// first. Error{bad_argument} for values that make no sense.
 Settings settings_of(const std::function<const char*(const char*)>& environment);
 
 // The folder of a model whose configuration and weights are all in the cache; "" when they are not.

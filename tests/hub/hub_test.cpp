@@ -11,6 +11,7 @@
 #include "folder.h"
 #include "models/hub/cache.h"
 #include "models/hub/listing.h"
+#include "models/hub/proxy.h"
 #include "models/hub/transport.h"
 
 using namespace arrcoc;
@@ -77,6 +78,40 @@ TEST(HubSettings, FollowHuggingFacesVariables) {
   EXPECT_TRUE(with({{"TRANSFORMERS_OFFLINE", "1"}}).offline);
   EXPECT_EQ(with({{"HF_HUB_DOWNLOAD_TIMEOUT", "30"}}).seconds, 30);
   EXPECT_EQ(code_of([] { with({{"HF_HUB_DOWNLOAD_TIMEOUT", "soon"}}); }), ErrorCode::bad_argument);
+}
+
+TEST(HubProxies, AreReadAsCurlAndPythonReadThem) {
+  const Settings both =
+      with({{"HTTPS_PROXY", "http://gate.example:3128"}, {"HTTP_PROXY", "plain"}});
+  EXPECT_EQ(proxy_for("https://hub", both)->host, "gate.example");
+  EXPECT_EQ(proxy_for("https://hub", both)->port, 3128);
+  EXPECT_EQ(proxy_for("http://hub:81", both)->host, "plain");
+  EXPECT_EQ(proxy_for("http://hub:81", both)->port, 80);
+  EXPECT_FALSE(proxy_for("https://hub", with({{"HTTP_PROXY", "plain"}})));
+  EXPECT_EQ(proxy_for("https://hub", with({{"ALL_PROXY", "all:9"}}))->host, "all");
+  EXPECT_EQ(with({{"https_proxy", "small"}, {"HTTPS_PROXY", "LARGE"}}).https_proxy, "small");
+  const Proxy named = parse_proxy("HTTP://eve:p%40ss%3Aword@[::1]:8080/");
+  EXPECT_EQ(named.host, "::1");
+  EXPECT_EQ(named.port, 8080);
+  EXPECT_EQ(named.user, "eve");
+  EXPECT_EQ(named.password, "p@ss:word");
+  for (const char* wrong : {"socks5://x:1080", "https://x", "http://", ":80", "x:0", "x:70000",
+                            "x:8y", "x/y", "a b", "[::1"})
+    EXPECT_EQ(code_of([&] { parse_proxy(wrong); }), ErrorCode::bad_argument) << wrong;
+}
+
+TEST(HubProxies, SpareWhatNoProxyNames) {
+  const auto through = [](const std::string& origin, const std::string& list) {
+    return proxy_for(origin, with({{"HTTPS_PROXY", "gate"}, {"NO_PROXY", list}})).has_value();
+  };
+  EXPECT_TRUE(through("https://hub.example", ""));
+  for (const char* list :
+       {"*", "hub.example", ".example", "example", "a, HUB.example ,b", "hub.example:443"})
+    EXPECT_FALSE(through("https://Hub.Example:443", list)) << list;
+  for (const char* list : {"ub.example", "hub.example.org", "ample", "x.hub.example", ",", "."})
+    EXPECT_TRUE(through("https://hub.example", list)) << list;
+  EXPECT_FALSE(through("https://127.0.0.1:8080", "localhost,127.0.0.1"));
+  EXPECT_FALSE(through("https://[::1]:8080", "::1"));
 }
 
 TEST(HubSettings, FindTheToken) {

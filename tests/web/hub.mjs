@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import {execFile, execFileSync, spawn} from 'node:child_process';
 import * as fs from 'node:fs';
+import {createServer, request as httpRequest} from 'node:http';
 import {createServer as createHttps} from 'node:https';
+import {connect} from 'node:net';
 import {tmpdir} from 'node:os';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
@@ -67,6 +69,13 @@ function whole(home) {
 }
 const gets = (where) => hub.log.filter((one) => one.where === where && one.method === 'GET');
 const cdnFault = (fault) => ({where, count}) => where === 'cdn' ? fault(count) : undefined;
+
+function certificate() {
+  const key = work + '/key.pem', cert = work + '/cert.pem';
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=127.0.0.1', '-addext',
+    'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', cert], {stdio: 'ignore'});
+  return {key, cert};
+}
 
 const tests = {};
 
@@ -358,9 +367,7 @@ tests['shows rate and time left on terminals'] = async () => {
 };
 
 tests['encrypted hubs must be who they say, and stay encrypted'] = async () => {
-  const home = freshHome(), key = work + '/key.pem', cert = work + '/cert.pem';
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=127.0.0.1', '-addext',
-    'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', cert], {stdio: 'ignore'});
+  const home = freshHome(), {key, cert} = certificate();
   const sealed = await startHub({'acme/tiny': tiny()}, (handler) => createHttps({key: fs.readFileSync(key), cert: fs.readFileSync(cert)}, handler));
   try {
     await refused(home, /cannot be reached \(SSL/, {HF_ENDPOINT: sealed.url});
@@ -369,6 +376,52 @@ tests['encrypted hubs must be who they say, and stay encrypted'] = async () => {
     assert.equal(sealed.log[0].headers.authorization, 'Bearer hf_secret');
   } finally {
     sealed.stop();
+  }
+};
+
+tests['goes through the proxy of the environment, except where it is told not to'] = async () => {
+  const asked = [];
+  const proxy = createServer((request, response) => {  // plain addresses: the whole of them in the request line
+    asked.push([request.url, request.headers['proxy-authorization']]);
+    if (!request.headers['proxy-authorization']) return response.writeHead(407).end();
+    const {hostname, port, pathname, search} = new URL(request.url);
+    const {'proxy-authorization': _, ...headers} = request.headers;
+    request.pipe(httpRequest({hostname, port, path: pathname + search, method: request.method, headers}, (reply) => {
+      response.writeHead(reply.statusCode, reply.headers);
+      reply.pipe(response);
+    }));
+  });
+  proxy.on('connect', (request, socket) => {  // encrypted ones: a tunnel
+    asked.push([request.url, request.headers['proxy-authorization']]);
+    const [host, port] = request.url.split(':');
+    const tunnel = connect(port, host, () => {
+      socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+      tunnel.pipe(socket).pipe(tunnel);
+    });
+    for (const end of [tunnel, socket]) end.on('error', () => [tunnel, socket].forEach((one) => one.destroy()));
+  });
+  await new Promise((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const address = `127.0.0.1:${proxy.address().port}`, basic = 'Basic ' + Buffer.from('eve:p@ss').toString('base64');
+  const {key, cert} = certificate();
+  const sealed = await startHub({'acme/tiny': tiny()}, (handler) => createHttps({key: fs.readFileSync(key), cert: fs.readFileSync(cert)}, handler));
+  try {
+    const home = freshHome();
+    await pulled(home, {HTTP_PROXY: `http://eve:p%40ss@${address}`});
+    whole(home);
+    assert.equal(asked.length, hub.log.length);
+    for (const [url, who] of asked) assert.ok((url.startsWith(hub.url) || url.startsWith(hub.cdn)) && who === basic, url);
+    asked.length = 0;
+    await refused(freshHome(), /the proxy wants a user and a password/, {HTTP_PROXY: address});
+    await refused(freshHome(), /socks5 is not spoken/, {ALL_PROXY: 'socks5://eve:secret@x'});
+    asked.length = 0;
+    await pulled(freshHome(), {HTTP_PROXY: 'http://127.0.0.1:9', NO_PROXY: 'localhost,127.0.0.1'});
+    await refused(freshHome(), /which is not encrypted/, {HF_ENDPOINT: sealed.url, SSL_CERT_FILE: cert, HTTPS_PROXY: `eve:p%40ss@${address}`});
+    assert.ok(asked.length > 0 && asked.every(([url, who]) => url === sealed.url.slice('https://'.length) && who === basic));
+    assert.ok(sealed.log.every((one) => one.headers['proxy-authorization'] === undefined), 'the hub does not learn the password');
+  } finally {
+    sealed.stop();
+    proxy.closeAllConnections();
+    proxy.close();
   }
 };
 

@@ -134,6 +134,9 @@ Settings settings_of(const Environment& environment) {
   if (const std::string given = value_of(environment, {"HF_ENDPOINT"}); !given.empty())
     out.endpoint = given;
   while (out.endpoint.ends_with('/')) out.endpoint.pop_back();
+  out.https_proxy = value_of(environment, {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"});
+  out.http_proxy = value_of(environment, {"http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"});
+  out.no_proxy = value_of(environment, {"no_proxy", "NO_PROXY"});
   if (const std::string given = value_of(environment, {"HF_HUB_DOWNLOAD_TIMEOUT"});
       !given.empty()) {
     char* end = nullptr;

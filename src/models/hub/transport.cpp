@@ -13,6 +13,7 @@
 #include "base/distance.h"
 #include "base/join.h"
 #include "base/json.h"
+#include "models/hub/proxy.h"
 
 namespace arrcoc::hub {
 
@@ -23,9 +24,13 @@ constexpr double kFirstWait = 0.25, kLongestWait = 120;
 constexpr size_t kMostHints = 3, kLargestHint = size_t{4} << 20;
 constexpr const char* kHowToLogIn = "set HF_TOKEN, or log in with `hf auth login`";
 
-std::unique_ptr<httplib::Client> client_for(const std::string& origin, double seconds) {
+std::unique_ptr<httplib::Client> client_for(const std::string& origin, const Settings& settings) {
   auto out = std::make_unique<httplib::Client>(origin);
-  const std::chrono::milliseconds silence(static_cast<int64_t>(1e3 * seconds));
+  if (const auto proxy = proxy_for(origin, settings)) {
+    out->set_proxy(proxy->host, proxy->port);
+    if (!proxy->user.empty()) out->set_proxy_basic_auth(proxy->user, proxy->password);
+  }
+  const std::chrono::milliseconds silence(static_cast<int64_t>(1e3 * settings.seconds));
   out->set_connection_timeout(silence);
   out->set_read_timeout(silence);
   out->set_write_timeout(silence);
@@ -134,7 +139,7 @@ Reply Transport::send(const char* method, const std::string& path, const httplib
     request.content_receiver = [&](const char* data, size_t size, uint64_t, uint64_t) {
       return guarded([&] { return sink.body(data, size); });
     };
-    const auto client = client_for(at.origin, settings_.seconds);
+    const auto client = client_for(at.origin, settings_);
     const httplib::Result result = client->send(request);
     if (thrown) std::rethrow_exception(thrown);
     reply.error = result.error();
@@ -239,9 +244,14 @@ void Transport::explain(const Reply& reply, const std::string& what) const {
   if (reply.good())
     throw Error(ErrorCode::io, host() + " breaks off again and again while it sends " + what);
   if (reply.status == 0)
-    throw Error(ErrorCode::io, host() + " cannot be reached (" + httplib::to_string(reply.error) +
-                                   "): check the network and HF_ENDPOINT; --offline takes only "
-                                   "what is in the cache");
+    throw Error(ErrorCode::io,
+                host() + " cannot be reached (" + httplib::to_string(reply.error) +
+                    "): check the network, HF_ENDPOINT and HTTPS_PROXY; --offline takes only "
+                    "what is in the cache");
+  if (reply.status == 407)
+    throw Error(ErrorCode::bad_argument,
+                "the proxy wants a user and a password: set HTTPS_PROXY to "
+                "http://USER:PASSWORD@HOST:PORT");
   if (code == "GatedRepo")
     throw Error(ErrorCode::bad_argument,
                 repo + " is gated: ask for access on " + page + ", then " + kHowToLogIn);
