@@ -124,17 +124,25 @@ export class Card {
 
   // What this browser cannot decode, or a film's frame: the server has it.
   async fetch(picture, name, film) {
-    if (this.names.has(name)) return;
-    this.names.set(name, true);
-    const reply = await get('/v1/pictures/' + name);
-    const blob = reply && await reply.blob();
-    if (!blob || !this.pictures.includes(picture)) return;
-    const url = URL.createObjectURL(blob);
-    picture.image = await decode(url);
-    URL.revokeObjectURL(url);
+    if (picture.fetched === name) return;
+    picture.fetched = name;
+    if (!this.names.has(name)) this.names.set(name, this.fetched(name));  // two of the same are fetched once
+    const image = await this.names.get(name);
+    if (!image || !this.pictures.includes(picture)) return;  // meanwhile something else may be asked
+    picture.image = image;
     if (film) this.showFilm(picture, film);
     this.draw();
     this.showLooks(this.extra, this.extra.answer !== undefined);
+  }
+
+  async fetched(name) {
+    const reply = await get('/v1/pictures/' + name);
+    const blob = reply && await reply.blob();
+    if (!blob) return null;
+    const url = URL.createObjectURL(blob);
+    const image = await decode(url);
+    URL.revokeObjectURL(url);
+    return image;
   }
 
   showFacts(extra, read) {

@@ -11,7 +11,7 @@ void fit_ranges(const std::string& folder, const std::vector<std::string>& data,
                 bool json) {
   std::vector<QuestionFolder> folders;  // what is wrong is said at once
   for (const std::string& name : data) folders.push_back(open_data(name, questions, 0));
-  const auto fitted = load_bundle(folder);
+  const auto fitted = load_bundle(folder, Kernels::reference);  // whatever its old ranges are
   const auto networks = tiny::TinyModel::load_watched(folder);
   const Asker asker(make_bundle(networks, fitted->calibration));
   int64_t asked = 0;
@@ -23,7 +23,8 @@ void fit_ranges(const std::string& folder, const std::vector<std::string>& data,
         // Few tokens are coarse and many are fine: both are met.
         options.budget = asked % 2 == 0 ? "100" : "300";
         asker.ask(group->picture, one.item.question, options);
-        progress.step(static_cast<size_t>(++asked));
+        ++asked;
+        progress.step();
       }
   };
   ask_all(measuring::held_out_groups(questions));

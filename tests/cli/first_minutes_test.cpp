@@ -1,7 +1,7 @@
 // What somebody meets who starts the program for the first time.
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pty.h>
 #include <sys/socket.h>
 
@@ -9,6 +9,7 @@
 
 #include "cli/hints.h"
 #include "cli/process.h"
+#include "ports.h"
 
 namespace {
 
@@ -76,9 +77,8 @@ TEST(Doctor, FindsWhatIsWrongAndSaysWhatToDo) {
 }
 
 TEST(Doctor, IsContentWhereAllIsWell) {
-  int port = 0;
-  { port = TakenPort().port; }
-  const Outcome o = run_arrcoc("doctor --port " + std::to_string(port), "cd /tmp &&");
+  const Outcome o =
+      run_arrcoc("doctor --port " + std::to_string(arrcoc::test::free_port()), "cd /tmp &&");
   EXPECT_EQ(o.code, 0) << o.out << o.err;
   EXPECT_NE(o.out.find("33.10"), std::string::npos) << o.out;
   EXPECT_EQ(o.out.find('\033'), std::string::npos) << "colours only on terminals";
@@ -158,10 +158,15 @@ class Tty {
   }
   std::string name() const { return ::ttyname(slave_); }
   std::string written() const {
-    std::string out(1 << 16, 0);
-    ::fcntl(master_, F_SETFL, O_NONBLOCK);
-    const ssize_t n = ::read(master_, out.data(), out.size());
-    out.resize(n > 0 ? static_cast<size_t>(n) : 0);
+    std::string out;
+    char some[4096];
+    // The kernel hands it over in pieces: until none has come for a while.
+    for (pollfd ready{master_, POLLIN, 0};
+         ::poll(&ready, 1, 500) > 0 && (ready.revents & POLLIN);) {
+      const ssize_t n = ::read(master_, some, sizeof some);
+      if (n <= 0) break;
+      out.append(some, static_cast<size_t>(n));
+    }
     return out;
   }
 

@@ -7,10 +7,10 @@
 // run in a scratch folder that holds what they name, optional parts in [brackets] left out.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../web/ports.mjs';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 const PROGRAM = /^(?:[A-Z_]+=\S+ )*(?:arrcoc(?:[-_]\w+)?(?= )|\.\/run|node|npm|npx|ctest|cmake|curl|docker|kubectl|python3|pip|dpkg|apt|tools\/\S+|examples\/\S+|for|sudo|gcc|g\+\+|ln|mkdir|cp|git|claude|systemctl|hf|pkg-config|bash|sh|v\/bin\/\w+)(?![\w-])/;
@@ -71,13 +71,6 @@ function laidOut(folder) {
     cpSync(join(folder, 'made'), join(folder, copy), { recursive: true });
   }
 }
-
-const freePort = () => new Promise(done => {
-  const server = createServer().listen(0, '127.0.0.1', () => {
-    const { port } = server.address();
-    server.close(() => done(port));
-  });
-});
 
 // A server that answers, what is done with it, and its end by itself when it is asked to.
 async function serves(program, args, folder, use = () => ({ code: 0, said: '' })) {

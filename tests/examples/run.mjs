@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import {execFileSync, spawn} from 'node:child_process';
 import * as fs from 'node:fs';
-import {createServer} from 'node:net';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {folderOf, startHub} from '../web/hub_server.mjs';
+import {freePort} from '../web/ports.mjs';
 import {run, serve} from '../web/server.mjs';
 
 const binary = path.resolve(process.argv[2]), only = process.argv[3] ?? '';
@@ -31,13 +31,6 @@ function say(program, args = [], more = {}, during = async () => {}) {
 }
 const shell = (name, args, more) => say('bash', [`examples/shell/${name}`, ...args], more);
 const cpp = (name, args, more, during) => say(path.join(programs, `example_${name}`), args, more, during);
-const freePort = () => new Promise((done) => {
-  const server = createServer().listen(0, '127.0.0.1', () => {
-    const {port} = server.address();
-    server.close(() => done(port));
-  });
-});
-
 async function withServer(flags, use) {
   const server = await serve(binary, ...flags);
   try {

@@ -70,6 +70,8 @@ TEST(Film, EachFamilyReadsAllOfItOrTheTokensThatMatter) {
     EXPECT_EQ(film.size(), film.native());
     EXPECT_DOUBLE_EQ(film.views[0].seconds, 0.75);
     EXPECT_DOUBLE_EQ(film.views[2].seconds, 6);
+    EXPECT_EQ(film.views[0].grid[0][3].item<int64_t>(), 3000)
+        << "from one temporal patch to the next";
     const std::vector<Turn> asked = {{Role::user, "What came first?", 1}};
     EXPECT_EQ(answer(*model, asked, {film}).visual_tokens, film.size());
     std::vector<Allocation> some = {allocation(7), {}, allocation(3)};
@@ -115,6 +117,23 @@ TEST(Film, AModelAnswersAboutTheFramesThatItIsGiven) {
   EXPECT_THROW(read_film(*other, frames, "What?", generate), Error);
 }
 
+TEST(Film, FramesThatFillATemporalPatchKeepTheirTimes) {
+  const Picture one = picture(64, 64);
+  Scratch scratch;
+  const auto model = model_of("qwen2_5_vl", scratch);
+  const int64_t second = model->vlm().config().qwen.second;
+  for (const double apart : {1.0, 0.5, 2.5}) {
+    std::vector<Frame> frames;
+    for (int i = 0; i < 10; ++i) frames.insert(frames.end(), 2, {&one, 7 + apart * i});
+    const Features film = model->encode_film(frames);
+    const at::Tensor grid = film.views[0].grid;
+    EXPECT_EQ(grid[0][3].item<int64_t>(), std::lround(1000 * apart));
+    const at::Tensor ids = at::full({1, film.size()}, model->vlm().config().video_token, at::kLong);
+    const at::Tensor times = model->vlm().positions(ids, grid)[0][0];
+    EXPECT_EQ(times[-1].item<int64_t>(), static_cast<int64_t>(9 * apart * second));
+  }
+}
+
 TEST(Film, TimesAreWordsForQwen3AndPositionsForTheOthers) {
   const std::vector<Turn> one = {{Role::user, "What?", 1}};
   Slot slot;
@@ -133,7 +152,7 @@ TEST(Film, TimesAreWordsForQwen3AndPositionsForTheOthers) {
   // Two frames of 1x2 tokens, three seconds each, then a word.
   const at::Tensor ids = at::tensor({token, token, token, token, int64_t{5}}, at::kLong);
   const at::Tensor grid =
-      at::tensor({int64_t{2}, int64_t{2}, int64_t{4}, int64_t{3}, int64_t{1}}, at::kLong);
+      at::tensor({int64_t{2}, int64_t{2}, int64_t{4}, int64_t{3000}, int64_t{1}}, at::kLong);
   const at::Tensor p = model->vlm().positions(ids.unsqueeze(0), grid.unsqueeze(0)).select(1, 0);
   EXPECT_TRUE(at::equal(
       p[0], at::tensor({int64_t{0}, int64_t{0}, 3 * second, 3 * second, int64_t{2}}, at::kLong)));

@@ -44,7 +44,9 @@ class Bystanders {
     threads_.emplace_back([&server, this] {
       while (!stopping_) {
         const auto begun = std::chrono::steady_clock::now();
-        const auto reply = httplib::Client("127.0.0.1", server.port()).Get("/health");
+        httplib::Client client("127.0.0.1", server.port());
+        client.set_read_timeout(300);
+        const auto reply = client.Get("/health");
         if (!reply || reply->status != 200) ADD_FAILURE() << "not healthy";
         waits_.push_back(std::chrono::steady_clock::now() - begun);
         std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -46,7 +46,9 @@ inline Options usual_options() {
 }
 
 inline std::string metric_at(int port, const std::string& line_start) {
-  const auto reply = httplib::Client("127.0.0.1", port).Get("/metrics");
+  httplib::Client client("127.0.0.1", port);
+  client.set_read_timeout(300);
+  const auto reply = client.Get("/metrics");
   std::istringstream in(reply ? reply->body : "");
   for (std::string line; std::getline(in, line);)
     if (line.rfind(line_start + " ", 0) == 0) return line.substr(line_start.size() + 1);

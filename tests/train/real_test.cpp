@@ -33,6 +33,7 @@
 #include "lab/train/train.h"
 #include "models/tiny/files.h"
 #include "models/tiny/page.h"
+#include "places.h"
 #include "train/digits.h"
 
 namespace arrcoc::training::real {
@@ -115,6 +116,28 @@ TEST(RealData, HeldPicturesAreNeverDrawn) {
   EXPECT_EQ(data->held(false, 100).size(), 5u);
   Dice dice(1);
   for (int i = 0; i < 200; ++i) EXPECT_FALSE(data->draw(false, dice).held);
+}
+
+TEST(RealData, WrittenQuestionsJoinThePagesTheyAreAbout) {
+  const std::string made = places::sources() + "/data/questions/docvqa.jsonl";
+  std::ifstream in(made);
+  std::string line;
+  ASSERT_TRUE(std::getline(in, line));
+  const json page = json::parse(line);
+  Set set("written");
+  set.add(item("one.png", 100, 200, "what?", "x", json::array()));
+  json known = item("two.png", 1024, 1024, "who?", "y", json::array());
+  known["image"] = page["image"];
+  set.add(known);
+  const std::string call = "python3 " + places::sources() + "/tools/written_items.py ";
+  ASSERT_EQ(std::system((call + made + " " + set.path + " >/dev/null").c_str()), 0);
+  const auto data = Data::load({{set.path, 1}}, 0);
+  ASSERT_EQ(data->entries().size(), 2u);
+  const Entry& entry = data->entries()[1];
+  ASSERT_EQ(entry.items.size(), 1 + page["questions"].size());
+  EXPECT_EQ(entry.items[1].question, page["questions"][0][0]);
+  EXPECT_EQ(entry.items[1].boxes.size(), page["questions"][0][2].size());
+  EXPECT_NE(std::system((call + made + " /nowhere 2>/dev/null").c_str()), 0);
 }
 
 TEST(RealData, ABrokenLineIsNamed) {

@@ -1,6 +1,7 @@
 // What goes wrong is one clear line.
 import assert from 'node:assert/strict';
 import {ask, give} from './browser_page.mjs';
+import {freePort} from './ports.mjs';
 import {picturePath, serve} from './server.mjs';
 
 const receipt = picturePath('receipt.jpg');
@@ -71,7 +72,8 @@ export function failures({binary, folder, server, pages, patience}) {
       }
     },
     async 'says when the server is gone, and when it is back'() {
-      const short = await serve(binary);
+      const port = String(await freePort());
+      const short = await serve(binary, '--port', port);
       page = await pages.open(short.url);
       await give(page, receipt);
       await page.fill('#question', 'What is the total?');
@@ -80,7 +82,7 @@ export function failures({binary, folder, server, pages, patience}) {
       await page.click('#send');
       await error('The server cannot be reached.');
       await page.locator('#health', {hasText: 'not reachable'}).waitFor();
-      const again = await serve(binary, '--port', new URL(short.url).port);
+      const again = await serve(binary, '--port', port);
       try {
         await page.locator('#health', {hasText: 'ready'}).waitFor();
         assert.equal(await ask(page, 'What is the total?'), '33.10');

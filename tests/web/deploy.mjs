@@ -5,11 +5,11 @@ import assert from 'node:assert/strict';
 import {execFileSync, spawn, spawnSync} from 'node:child_process';
 import {mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
-import {createServer} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {parse, parseAllDocuments} from 'yaml';
+import {freePort} from './ports.mjs';
 import {run, serve} from './server.mjs';
 
 const require = createRequire(import.meta.url);
@@ -137,14 +137,6 @@ async function arrcoc() {
   const server = await serve(process.argv[2], '--host', '127.0.0.1');
   processes.push(server);
   return server;
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((done) => server.once('listening', done));
-  const {port} = server.address();
-  await new Promise((done) => server.close(done));
-  return port;
 }
 
 // prometheus.yaml with the addresses of this machine, every second.

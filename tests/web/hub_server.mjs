@@ -33,10 +33,11 @@ async function send(request, response, bytes, etag, fault, headers = {}) {
   response.writeHead(status, {ETag: `"${etag}"`, 'Content-Length': body.length, ...headers});
   if (request.method === 'HEAD') return response.end();
   if (fault.cut) return response.write(body.subarray(0, fault.cut), () => request.socket.destroy());
-  if (fault.until) {  // the first byte, and the rest when that promise is kept
-    response.write(body.subarray(0, 1));
+  if (fault.until) {  // the first bytes, and the rest when that promise is kept
+    const first = fault.first ?? 1;
+    response.write(body.subarray(0, first));
     await fault.until;
-    return response.end(body.subarray(1));
+    return response.end(body.subarray(first));
   }
   if (fault.drip) {
     for (let at = 0; at < body.length && !response.destroyed; at += fault.drip) {

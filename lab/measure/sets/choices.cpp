@@ -102,6 +102,7 @@ class Table {
       if (i == text.size()) {
         std::string more;
         if (!line(more)) refuse("a quote that does not end");
+        if (cut_) text += '\r';  // it belongs to the text, and places are counted with it
         text += "\n" + more;
       }
       if (text[i] != '"') {
@@ -120,7 +121,8 @@ class Table {
     if (!std::getline(in_, text)) return false;
     ++line_;
     at_ += static_cast<int64_t>(text.size()) + 1;
-    if (!text.empty() && text.back() == '\r') text.pop_back();
+    cut_ = !text.empty() && text.back() == '\r';
+    if (cut_) text.pop_back();
     return true;
   }
 
@@ -128,6 +130,7 @@ class Table {
   std::ifstream in_;
   std::vector<std::string> names_;
   int64_t at_ = 0;
+  bool cut_ = false;  // the line last read ended in \r
   int line_ = 0;
 };
 

@@ -18,8 +18,12 @@ std::optional<std::string> Asker::key(const std::string& text) {
 
 std::string Asker::fill(Phrases phrases, const std::string& a, const std::string& b) {
   std::string phrase = phrases[any(phrases.size())];
-  if (const size_t at = phrase.find('%'); at != std::string::npos) phrase.replace(at, 1, a);
-  if (const size_t at = phrase.find('@'); at != std::string::npos) phrase.replace(at, 1, b);
+  // The text that goes in may hold these marks itself.
+  const size_t first = phrase.find('%'), second = phrase.find('@');
+  const bool later = second != std::string::npos && (first == std::string::npos || second > first);
+  if (later) phrase.replace(second, 1, b);
+  if (first != std::string::npos) phrase.replace(first, 1, a);
+  if (!later && second != std::string::npos) phrase.replace(second, 1, b);
   if (dice_.chance(0.4F) && phrase[0] >= 'a' && phrase[0] <= 'z')
     phrase[0] = static_cast<char>(phrase[0] - 32);
   if (dice_.chance(0.2F) && phrase.back() == '?') phrase.pop_back();

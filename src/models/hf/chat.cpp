@@ -13,8 +13,9 @@ std::string harmless(const std::string& text) {
   for (size_t i = 0; i < text.size(); ++i) {
     out += text[i];
     if (text[i] != '<') continue;
-    for (const char* mark : {"|", "image>", "video>", "IMG_", "s>", "/s>", "unk>", "row_",
-                             "global-img>", "fake_token_around_image>", "end_of_utterance>"}) {
+    for (const char* mark :
+         {"|", "\xEF\xBD\x9C", "image>", "video>", "IMG_", "s>", "/s>", "unk>", "row_",
+          "global-img>", "fake_token_around_image>", "end_of_utterance>"}) {
       if (text.compare(i + 1, std::char_traits<char>::length(mark), mark) == 0) {
         out += ' ';
         break;

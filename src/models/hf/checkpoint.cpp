@@ -164,6 +164,9 @@ ImageProcessor open_film_processor(const std::string& folder, const ModelConfig&
     if (!fs::exists(path)) continue;
     settings = Settings::read(path);
     file = path;
+    // Sizes of photographs say nothing about films.
+    if (std::string_view(name) == "preprocessor_config.json" && settings.is_object())
+      for (const char* size : {"size", "min_pixels", "max_pixels"}) settings.erase(size);
   }
   return ImageProcessor::from(film_settings(std::move(settings), config), file);
 }

@@ -15,10 +15,16 @@ namespace {
 // Half to even, as Python rounds.
 int64_t round_even(double value) { return static_cast<int64_t>(std::nearbyint(value)); }
 
-// Seconds from one frame to the next, over all of them.
-double pace(std::span<const Frame> frames) {
-  if (frames.size() < 2) return 0;
-  return (frames.back().seconds - frames.front().seconds) / static_cast<double>(frames.size() - 1);
+// Milliseconds from one temporal patch to the next, over all of them; one alone lasts as long as
+// its frames tell.
+int64_t pace(std::span<const Frame> frames, size_t temporal) {
+  const size_t last = (frames.size() - 1) / temporal * temporal;
+  const double seconds = last > 0 ? (frames[last].seconds - frames[0].seconds) *
+                                        static_cast<double>(temporal) / static_cast<double>(last)
+                                  : (frames.back().seconds - frames[0].seconds) *
+                                        static_cast<double>(temporal) /
+                                        std::max(1.0, static_cast<double>(frames.size()) - 1);
+  return std::llround(1000 * std::clamp(seconds, 0.0, 1e6));
 }
 
 // The tokens of one temporal patch, as of a picture.
@@ -81,7 +87,7 @@ Pixels ImageProcessor::film(const std::vector<at::Tensor>& frames,
   }
   while (static_cast<int64_t>(shown.size()) % temporal_) shown.push_back(shown.back());
   Pixels out = patchified(at::stack(shown));
-  out.grid = at::cat({out.grid, at::ones({1, 2}, at::kLong)}, 1);
+  out.grid = at::cat({out.grid, at::tensor({1000, 1}, at::kLong).unsqueeze(0)}, 1);
   return out;
 }
 
@@ -108,7 +114,7 @@ Features HfModel::encode_film(std::span<const Frame> frames, int64_t max_tokens)
   out.width = frames[0].picture->width();
   out.height = frames[0].picture->height();
   const Box whole{0, 0, static_cast<float>(out.width), static_cast<float>(out.height)};
-  const double lasts = pace(frames) * static_cast<double>(temporal);
+  const int64_t lasts = pace(frames, static_cast<size_t>(temporal));
   const bool apart = config.family == Family::qwen3_vl;
   for (int64_t i = 0; i < pairs; ++i) {
     const Frame& first = frames[static_cast<size_t>(i * temporal)];
@@ -117,9 +123,7 @@ Features HfModel::encode_film(std::span<const Frame> frames, int64_t max_tokens)
     out.views.back().seconds = (first.seconds + last.seconds) / 2;
     if (apart || i == 0)
       out.views.back().grid =
-          at::tensor({apart ? 1 : pairs, rows, cols, static_cast<int64_t>(lasts), int64_t{1}},
-                     at::kLong)
-              .unsqueeze(0);
+          at::tensor({apart ? 1 : pairs, rows, cols, lasts, int64_t{1}}, at::kLong).unsqueeze(0);
     add_boxes(out.views.back(), out.boxes);
   }
   out.film = true;

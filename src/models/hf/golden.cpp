@@ -102,8 +102,9 @@ struct Shown {
   }
 };
 
-// golden.json beside the file: seconds of film that a temporal patch lasts, one number or a list.
-at::Tensor whole_seconds(const std::string& path, int64_t films) {
+// golden.json beside the file: seconds of film that a temporal patch lasts, one number or a list;
+// the reference cuts them to whole ones. In milliseconds.
+at::Tensor lasting(const std::string& path, int64_t films) {
   std::vector<double> seconds(static_cast<size_t>(films), 1.0);
   const auto file = std::filesystem::path(path).parent_path() / "golden.json";
   if (std::filesystem::exists(file)) {
@@ -116,7 +117,7 @@ at::Tensor whole_seconds(const std::string& path, int64_t films) {
       read_value(s.file(), kKey, list ? given[i] : given, seconds[i]);
     }
   }
-  return at::tensor(seconds, at::kDouble).to(at::kLong).unsqueeze(1);
+  return at::tensor(seconds, at::kDouble).to(at::kLong).mul(1000).unsqueeze(1);
 }
 
 Shown shown_in(const WeightFile& golden, const std::string& path) {
@@ -131,7 +132,7 @@ Shown shown_in(const WeightFile& golden, const std::string& path) {
     out.film_pixels = golden.get("pixel_values_videos", at::kFloat);
     const at::Tensor grid = golden.get("video_grid_thw", at::kLong);
     const at::Tensor mark = at::ones({grid.size(0), 1}, at::kLong);
-    out.film_grid = at::cat({grid, whole_seconds(path, grid.size(0)), mark}, 1);
+    out.film_grid = at::cat({grid, lasting(path, grid.size(0)), mark}, 1);
   }
   return out;
 }

@@ -12,6 +12,7 @@ namespace arrcoc::hf {
 namespace {
 
 constexpr int64_t kMaxSide = 1 << 20;
+constexpr int64_t kMostTiles = 1024;
 constexpr int64_t kMaxPixels = int64_t{1} << 40;
 
 std::vector<double> channel_values(const Settings& s, const char* key,
@@ -261,7 +262,12 @@ PixelSize ImageProcessor::split_size(int64_t height, int64_t width) const {
 TileGrid ImageProcessor::tile_grid(int64_t height, int64_t width) const {
   if (kind_ == Kind::split && max_tiles_ > 1) {
     const PixelSize canvas = whole_tiles_size(split_size(height, width), tile_);
-    return {canvas.height / tile_, canvas.width / tile_};
+    const TileGrid grid{canvas.height / tile_, canvas.width / tile_};
+    if (grid.count() > kMostTiles)
+      throw Error(ErrorCode::too_large, "the picture makes " + std::to_string(grid.count()) +
+                                            " tiles, " + std::to_string(kMostTiles) +
+                                            " are allowed");
+    return grid;
   }
   if (kind_ == Kind::views && max_tiles_ > 1 && std::max(height, width) > tile_)
     return canvas_grid(height, width, tile_, tile_, min_tiles_, max_tiles_);

@@ -14,7 +14,7 @@ namespace {
 
 struct Shape {
   int64_t frames, rows, cols;  // in patches
-  int64_t seconds = 1;         // whole ones a frame, of films
+  int64_t lasts = 1000;        // milliseconds a frame, of films
   bool film = false;
 };
 
@@ -342,7 +342,7 @@ class Qwen : public Vlm {
         const int64_t cols = shape.cols / tower_.config().merge;
         for (int64_t k = 0; k < shape.frames * rows * cols; ++k, ++i) {
           if (i >= ids.size(1) || id[b][i] != token) mismatch(count);
-          to[0][b][i] = next + k / (rows * cols) * step(shape);
+          to[0][b][i] = next + when(shape, k / (rows * cols));
           to[1][b][i] = next + k / cols % rows;
           to[2][b][i] = next + k % cols;
         }
@@ -360,10 +360,10 @@ class Qwen : public Vlm {
                     std::to_string(pictures) + " pictures");
   }
 
-  // Positions in time from one frame to the next.
-  int64_t step(const Shape& shape) const {
+  // Position in time of a frame.
+  int64_t when(const Shape& shape, int64_t frame) const {
     const int64_t second = tower_.config().second;
-    return shape.film && second > 0 ? second * shape.seconds : 1;
+    return shape.film && second > 0 ? frame * second * shape.lasts / 1000 : frame;
   }
 
   // Takes the films out of the list.
@@ -391,7 +391,7 @@ class Qwen : public Vlm {
     for (int64_t i = 0; i < flat.size(0); ++i) {
       Shape shape = {at[i][0], at[i][1], at[i][2]};
       if (flat.size(1) == 5) {
-        shape.seconds = std::clamp<int64_t>(at[i][3], 0, 1 << 20);
+        shape.lasts = std::clamp<int64_t>(at[i][3], 0, 1 << 30);
         shape.film = at[i][4] != 0;
       }
       if (shape.frames < 1 || shape.rows < 1 || shape.cols < 1 || shape.rows % merge ||

@@ -122,6 +122,9 @@ Reply Transport::send(const char* method, const std::string& path, const httplib
     request.set_header("User-Agent", std::string("arrcoc/") + kVersion);
     if (home && !settings_.token.empty())
       request.set_header("Authorization", "Bearer " + settings_.token);
+    // Through a tunnel httplib would tell the proxy's password to who is behind it.
+    if (at.origin.rfind("https:", 0) == 0 && !settings_.https_proxy.empty())
+      request.set_header("Proxy-Authorization", "");
     std::exception_ptr thrown;  // httplib is not made for exceptions
     const auto guarded = [&](const auto& call) {
       try {

@@ -123,12 +123,11 @@ void Service::speak_mcp(const Request& from, const std::string& body, Response& 
 void Service::answer_mcp(const std::shared_ptr<const mcp::Message>& message, bool events,
                          Response& response) {
   const auto run = [this, message](const mcp::Progress& progress) {
-    std::string reply =
-        reply_text(message->id, result_of(*message, [&](const auto& name, const auto& given) {
-                     return call_tool(name, given, progress);
-                   }));
-    connection().gone = nullptr;  // the call is over before the client can know it
-    return reply;
+    // The call is over before the client can know it.
+    const std::shared_ptr<void> over(nullptr, [](void*) { connection().gone = nullptr; });
+    return reply_text(message->id, result_of(*message, [&](const auto& name, const auto& given) {
+                        return call_tool(name, given, progress);
+                      }));
   };
   const json token = message->meta("progressToken");
   if (token.is_null() || !events || message->method != "tools/call")
