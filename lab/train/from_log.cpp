@@ -85,12 +85,8 @@ Tensor features_of(const tiny::NetworkWeights& bundle, const std::vector<Feedbac
   std::vector<Tensor> rows;
   for (const Lesson& lesson : lessons) {
     const Feedback& e = examples[lesson.example];
-    const Tensor frame = frame_of(e.picture), canvas = tiny::canvas_of(frame);
-    const Tensor extent =
-        at::tensor({static_cast<float>(frame.size(2)), static_cast<float>(frame.size(1))})
-            .view({1, 2});
-    const tiny::PageFeatures page = net.read(
-        w, {tiny::page_pixels(canvas), tiny::page_texture(canvas, extent), extent}, at::kFloat);
+    const tiny::PageFeatures page =
+        net.read(w, tiny::page_of_frame(frame_of(e.picture)), at::kFloat);
     const Tensor asked = tiny::symbols_tensor({parse_query(e.question).text});
     rows.push_back(net.judge(w, page, asked, Tensor(), 1).tier);
   }

@@ -62,7 +62,7 @@ Tensor run(const Dense& dense, const Tensor& bytes, const Tensor& onto, const Fi
 TEST_F(Products, OfMatricesAreThoseOfLibtorch) {
   const Tensor w = at::randn({936, 320}) / 18, b = at::randn({936});
   const Scale scale = scale_of({-4, 3});
-  const Dense dense(w, b, &scale);
+  const Dense dense({w, b, {}}, &scale);
   for (const int64_t rows : {1, 4, 9, 17, 200, 512, 513, 1100}) {
     const Tensor bytes = bytes_of(at::randn({rows, 320}), scale), x = floats_of(bytes, scale);
     const Tensor wanted = at::linear(x, w, b), onto = at::randn({rows, 936});
@@ -84,14 +84,14 @@ TEST_F(Products, OfStoredWeightsAreExact) {
   const Scale in = scale_of({0, 1});
   const Tensor bytes = at::randint(0, in.top + 1, {16, 64}, at::kLong).to(at::kByte);
   const Tensor wanted = at::linear(floats_of(bytes, in), w, b);
-  EXPECT_LT(apart(run(Dense(w, b, &in), bytes, {}, {}), wanted), 1e-5);
+  EXPECT_LT(apart(run(Dense({w, b, {}}, &in), bytes, {}, {}), wanted), 1e-5);
 }
 
 TEST_F(Products, OfFloatsAreThoseOfLibtorch) {
   const Tensor w = at::randn({200, 320}), b = at::randn({200}), x = room_for(30, 320, at::kFloat);
   x.copy_(at::randn({30, 320}));
   const Tensor y = room_for(30, 200, at::kFloat);
-  Dense(w, b, nullptr).run(x.data_ptr(), 30, y.data_ptr());
+  Dense({w, b, {}}, nullptr).run(x.data_ptr(), 30, y.data_ptr());
   EXPECT_LT(apart(y, at::linear(x, w, b)), 1e-5);
 }
 
@@ -109,7 +109,7 @@ TEST_F(Products, OfKernelsAreThoseOfLibtorch) {
         at::conv2d(floats_of(bytes, scale).permute({0, 3, 1, 2}), w, b, c.stride, padding)
             .permute({0, 2, 3, 1})
             .contiguous();
-    const Convolution convolution(w, b, c.stride, padding, scale);
+    const Convolution convolution({w, b, {}}, c.stride, padding, scale);
     ASSERT_EQ(convolution.rows_after(20), wanted.size(1));
     ASSERT_EQ(convolution.cols_after(24), wanted.size(2));
     const Tensor y = at::ones_like(wanted);
@@ -121,7 +121,7 @@ TEST_F(Products, OfKernelsAreThoseOfLibtorch) {
 TEST_F(Products, AreTheSameOnOneThreadAndManyAloneAndTogether) {
   const Tensor w = at::randn({320, 936}) / 30, b = at::randn({320});
   const Scale scale = scale_of({-1, 3});
-  const Dense dense(w, b, &scale);
+  const Dense dense({w, b, {}}, &scale);
   const Tensor bytes = bytes_of(at::randn({700, 936}), scale);
   const int threads = at::get_num_threads();
   at::set_num_threads(2);
@@ -135,7 +135,7 @@ TEST_F(Products, AreTheSameOnOneThreadAndManyAloneAndTogether) {
 TEST_F(Products, AreMadeByManyThreadsAtOnce) {
   const Tensor w = at::randn({64, 96}), b = at::randn({64});
   const Scale scale = scale_of({-2, 2});
-  const Dense dense(w, b, &scale);
+  const Dense dense({w, b, {}}, &scale);
   const Tensor bytes = bytes_of(at::randn({400, 96}), scale);
   const Tensor wanted = run(dense, bytes, {}, {});
   std::vector<std::thread> threads;
@@ -239,6 +239,29 @@ TEST_F(Chosen, FastOnesLookAndAnswerAsTheReference) {
   EXPECT_GT(most, 0);  // or they were the same kernels
   EXPECT_NEAR(a.answer.quality, b.answer.quality, 0.05);
   EXPECT_EQ(ask(*fast).answer, a.answer);  // and the same again
+}
+
+TEST_F(Chosen, WeightsOfProductsInEightBitsAreKeptAsWholeNumbersOnly) {
+  const Answerer net(small_shape());
+  Tensors tensors = net.layout().initial(3);
+  const Tensors before = tensors;
+  Ranges ranges;
+  for (const ProductSpec& product : net.layout().products()) ranges[product.weight] = {-3, 3};
+  int glyph = -1, inner = -1, last = -1;
+  for (size_t i = 0; i < before.size(); ++i) {
+    const std::string& name = net.layout().specs()[i].name;
+    if (name == "glyph.weight") glyph = static_cast<int>(i);
+    if (name == "encoder.0.attention.memory.weight") inner = static_cast<int>(i);
+    if (name == "out.weight") last = static_cast<int>(i);
+  }
+  ranges.erase(glyph);
+  const Prepared prepared(net.layout(), tensors, ranges);
+  const Tensor x = at::rand({5, 64}) * 4 - 2;
+  for (const int weight : {glyph, inner, last}) {
+    const auto at = static_cast<size_t>(weight);
+    EXPECT_EQ(tensors[at].defined(), weight != inner);  // has the last word, or no range
+    EXPECT_LT(apart(prepared.linear(weight, x), at::linear(x, before[at], before[at + 1])), 0.02);
+  }
 }
 
 TEST_F(Chosen, WithoutRangesOrWithThoseOfOtherWeightsItIsTheReference) {

@@ -31,6 +31,20 @@ PageFeatures read_page(const RealizerNet& net, const Tensors& w, const Tensor& c
   return net.read(w, {page_pixels(canvas), page_texture(canvas, extent), extent}, at::kFloat);
 }
 
+TEST(Page, OfAFrameIsThatOfItsCanvas) {
+  at::manual_seed(2);
+  const Tensor frame = at::rand({3, 70, 101});
+  const Tensor bytes = (frame * 255 + 0.5).clamp(0, 255).to(at::kByte).to(at::kFloat);
+  const Tensor canvas = at::replication_pad2d(bytes.unsqueeze(0), {0, 128 - 101, 0, 96 - 70})
+                            .permute({0, 2, 3, 1})
+                            .to(at::kByte)
+                            .contiguous();
+  const Page page = page_of_frame(frame);
+  EXPECT_TRUE(at::equal(page.extent, at::tensor({101.0F, 70.0F}).view({1, 2})));
+  EXPECT_TRUE(at::equal(page.pixels, page_pixels(canvas)));
+  EXPECT_TRUE(at::equal(page.texture, page_texture(canvas, page.extent)));
+}
+
 AnswererInput some_look(int64_t tokens, int64_t padding) {
   at::manual_seed(5);
   AnswererInput look;

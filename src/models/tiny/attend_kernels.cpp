@@ -2,55 +2,22 @@
 
 #include <cstring>
 
-// A vector type gets its registers where it is declared, so each instruction set has its own copy
-// of the loops; the best that the machine has is chosen once.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define ARRCOC_KERNELS_BY_MACHINE 1
-#endif
+#define ARRCOC_LOOPS "models/tiny/attend_kernels.inc"
 
 namespace arrcoc::tiny {
 
-namespace plain {
-#include "models/tiny/attend_kernels.inc"
-}
-
-#ifdef ARRCOC_KERNELS_BY_MACHINE
-#pragma GCC push_options
-#pragma GCC target("arch=haswell")
-namespace avx2 {
-#include "models/tiny/attend_kernels.inc"
-}
-#pragma GCC pop_options
-#pragma GCC push_options
-#pragma GCC target("arch=skylake-avx512")
-namespace avx512 {
-#include "models/tiny/attend_kernels.inc"
-}
-#pragma GCC pop_options
-#endif
+#include "models/tiny/by_machine.inc"
 
 namespace {
 
 struct Kernels {
-  decltype(&plain::products) products = plain::products;
-  decltype(&plain::exponentials) exponentials = plain::exponentials;
-  decltype(&plain::weigh) weigh = plain::weigh;
+  decltype(&plain::products) products = ARRCOC_BY_MACHINE(products);
+  decltype(&plain::exponentials) exponentials = ARRCOC_BY_MACHINE(exponentials);
+  decltype(&plain::weigh) weigh = ARRCOC_BY_MACHINE(weigh);
 };
 
-Kernels choose() {
-#ifdef ARRCOC_KERNELS_BY_MACHINE
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
-    return {avx512::products, avx512::exponentials, avx512::weigh};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    return {avx2::products, avx2::exponentials, avx2::weigh};
-#endif
-  return {};
-}
-
 const Kernels& kernels() {
-  static const Kernels chosen = choose();
+  static const Kernels chosen;
   return chosen;
 }
 

@@ -110,7 +110,7 @@ std::shared_ptr<const TinyModel> TinyModel::load_watched(const std::string& fold
 
 void TinyModel::save_ranges(int64_t questions) const {
   const State& s = *state_;
-  if (!s.seen_realizer || s.seen_realizer->ranges().empty() || s.seen_answerer->ranges().empty())
+  if (!s.seen_realizer || s.seen_realizer->empty() || s.seen_answerer->empty())
     throw Error(ErrorCode::bad_argument, "no question was asked: there are no ranges to save");
   const NetworkRanges ranges{digest_of(s.weights), s.seen_realizer->ranges(),
                              s.seen_answerer->ranges()};

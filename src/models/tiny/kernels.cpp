@@ -22,6 +22,29 @@ int64_t rounded_up(int64_t rows) {
   return rows <= kFew ? rows : (rows + kStep - 1) / kStep * kStep;
 }
 
+// Weights of one output channel as whole numbers times a scale. Weights that were stored as int8
+// come back as they were: their scale was a little above max / 127.
+float whole_numbers(const float* w, int64_t count, int8_t* out) {
+  float most = 0;
+  for (int64_t i = 0; i < count; ++i) most = std::max(most, std::abs(w[i]));
+  if (most == 0) {
+    std::fill_n(out, count, int8_t{0});
+    return 1;
+  }
+  constexpr float kNear = 1e-3F;
+  for (const float top : {127.0F, 126.0F, 125.0F, 0.0F}) {
+    const float scale = most / (top > 0 ? top : 127.0F);
+    bool fits = true;
+    for (int64_t i = 0; i < count && (fits || top == 0); ++i) {
+      const float value = w[i] / scale, whole = std::round(value);
+      out[i] = static_cast<int8_t>(whole);
+      fits = std::abs(value - whole) < kNear;
+    }
+    if (fits || top == 0) return scale;
+  }
+  return 1;
+}
+
 }  // namespace
 
 int64_t padded_rows(int64_t rows) {
@@ -42,12 +65,26 @@ Scale scale_of(const Range& range) {
   return out;
 }
 
+Weights in_int8(const Weights& weights) {
+  if (weights.values.scalar_type() == at::kChar) return weights;
+  const at::Tensor w = weights.values.detach().to(at::kFloat).contiguous();
+  const int64_t outputs = w.size(0), each = w.numel() / outputs;
+  const Weights out{at::empty_like(w, at::kChar), weights.bias, at::empty({outputs}, at::kFloat)};
+  auto* q = out.values.data_ptr<int8_t>();
+  auto* scales = out.scales.data_ptr<float>();
+  at::parallel_for(0, outputs, 16, [&](int64_t begin, int64_t end) {
+    for (int64_t n = begin; n < end; ++n)
+      scales[n] = whole_numbers(w.data_ptr<float>() + n * each, each, q + n * each);
+  });
+  return out;
+}
+
 struct Dense::State {
   PackedProduct product;
 };
 
-Dense::Dense(const at::Tensor& weight, const at::Tensor& bias, const Scale* input)
-    : state_(new State{PackedProduct(weight, bias, {}, {}, input)}) {}
+Dense::Dense(const Weights& weights, const Scale* input)
+    : state_(new State{PackedProduct(weights, {}, {}, input)}) {}
 Dense::~Dense() = default;
 int64_t Dense::inputs() const { return state_->product.inputs(); }
 int64_t Dense::outputs() const { return state_->product.outputs(); }
@@ -69,11 +106,10 @@ struct Convolution::State {
   std::vector<int64_t> kernel, stride, padding;
 };
 
-Convolution::Convolution(const at::Tensor& weight, const at::Tensor& bias,
-                         const std::vector<int64_t>& stride, const std::vector<int64_t>& padding,
-                         const Scale& input)
-    : state_(new State{PackedProduct(weight, bias, stride, padding, &input),
-                       {weight.size(2), weight.size(3)},
+Convolution::Convolution(const Weights& weights, const std::vector<int64_t>& stride,
+                         const std::vector<int64_t>& padding, const Scale& input)
+    : state_(new State{PackedProduct(weights, stride, padding, &input),
+                       {weights.values.size(2), weights.values.size(3)},
                        stride,
                        padding}) {}
 Convolution::~Convolution() = default;

@@ -27,6 +27,15 @@ struct Range {
 // top is 127: 2 x 127 x 127 still fits.
 Scale scale_of(const Range& range);
 
+// Weights of a product: floats, or whole numbers with one scale per output channel.
+struct Weights {
+  at::Tensor values;  // [outputs,inputs(,rows,cols)], fp32 or int8
+  at::Tensor bias;    // [outputs], fp32
+  at::Tensor scales;  // [outputs], of int8
+};
+// The same in int8. Weights that were stored so come back as they were.
+Weights in_int8(const Weights& weights);
+
 // What happens to a product before it is written.
 struct Finish {
   bool add = false;              // to the floats that are there
@@ -43,8 +52,8 @@ at::Tensor room_for(int64_t rows, int64_t width, at::ScalarType type);
 // y = x W^T + b. Every function may be called from several threads.
 class Dense {
  public:
-  // weight [outputs,inputs], bias [outputs], both fp32. Null scale: products of floats.
-  Dense(const at::Tensor& weight, const at::Tensor& bias, const Scale* input);
+  // Weights are shared, not copied, as far as they are in int8; null scale: products of floats.
+  Dense(const Weights& weights, const Scale* input);
   ~Dense();
   int64_t inputs() const;
   int64_t outputs() const;
@@ -59,7 +68,7 @@ class Dense {
 // x [B,H,W,inputs] and the result with channels last; zero padding.
 class Convolution {
  public:
-  Convolution(const at::Tensor& weight, const at::Tensor& bias, const std::vector<int64_t>& stride,
+  Convolution(const Weights& weights, const std::vector<int64_t>& stride,
               const std::vector<int64_t>& padding, const Scale& input);
   ~Convolution();
   int64_t outputs() const;

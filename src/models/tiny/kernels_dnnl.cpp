@@ -36,28 +36,6 @@ const dnnl::engine& engine() {
   return one;
 }
 
-// Weights of one output channel as whole numbers times a scale. Weights that were stored as int8
-// come back as they were: their scale was a little above max / 127.
-float whole_numbers(const float* w, int64_t count, int8_t* out) {
-  float most = 0;
-  for (int64_t i = 0; i < count; ++i) most = std::max(most, std::abs(w[i]));
-  if (most == 0) {
-    std::memset(out, 0, static_cast<size_t>(count));
-    return 1;
-  }
-  for (const float top : {127.0F, 126.0F, 125.0F, 0.0F}) {
-    const float scale = most / (top > 0 ? top : 127.0F);
-    float worst = 0;
-    for (int64_t i = 0; i < count; ++i) {
-      const float value = w[i] / scale, whole = std::round(value);
-      out[i] = static_cast<int8_t>(whole);
-      worst = std::max(worst, std::abs(value - whole));
-    }
-    if (worst < 1e-3F || top == 0) return scale;
-  }
-  return 1;
-}
-
 // Scratch of this thread, as large as any product has asked for.
 void* bench(size_t bytes) {
   thread_local std::vector<char> kept;
@@ -100,7 +78,7 @@ struct PackedProduct::State {
   std::vector<memory> packed;                      // by format
 
   bool matrix() const { return stride.empty(); }
-  void quantise(const at::Tensor& weight, const at::Tensor& given);
+  void take_weights(const Weights& given);
   primitive_attr attributes(const Finish& finish) const;
   std::shared_ptr<const Shape> make(const Size& size, const Finish& finish, int threads);
   template <class Descriptor>
@@ -109,27 +87,23 @@ struct PackedProduct::State {
   std::shared_ptr<const Shape> shape(const Size& size, const Finish& finish);
 };
 
-void PackedProduct::State::quantise(const at::Tensor& weight, const at::Tensor& given) {
-  const at::Tensor w = weight.detach().to(at::kFloat).contiguous(),
-                   b = given.detach().to(at::kFloat).contiguous();
-  const int64_t outputs = w.size(0), each = w.numel() / outputs;
+void PackedProduct::State::take_weights(const Weights& given) {
+  const Weights w = whole ? in_int8(given) : given;
+  plain = w.values.detach().contiguous();
+  const at::Tensor b = w.bias.detach().to(at::kFloat).contiguous();
+  const int64_t outputs = plain.size(0), each = plain.numel() / outputs;
   bias.assign(b.data_ptr<float>(), b.data_ptr<float>() + outputs);
-  if (!whole) {
-    plain = w.clone();
-    return;
-  }
-  plain = at::empty_like(w, at::kChar);
-  auto* q = plain.data_ptr<int8_t>();
+  if (!whole) return;
+  const auto* q = plain.data_ptr<int8_t>();
+  const at::Tensor of_weights = w.scales.contiguous();
   scales.resize(static_cast<size_t>(outputs));
   for (int64_t n = 0; n < outputs; ++n) {
-    const float scale =
-        whole_numbers(w.data_ptr<float>() + n * each, each, q + n * each) * input.step;
     int64_t sum = 0;
     for (int64_t i = 0; i < each; ++i) sum += q[n * each + i];
     const auto at = static_cast<size_t>(n);
-    scales[at] = scale;
+    scales[at] = of_weights.data_ptr<float>()[n] * input.step;
     // scale (sum of q w + bias): a convolution is told the zero, for its padding is real zeros.
-    bias[at] = bias[at] / scale - (matrix() ? static_cast<float>(sum * input.zero) : 0.0F);
+    bias[at] = bias[at] / scales[at] - (matrix() ? static_cast<float>(sum * input.zero) : 0.0F);
   }
 }
 
@@ -226,16 +200,15 @@ std::shared_ptr<const PackedProduct::State::Shape> PackedProduct::State::shape(
   return shapes.front();
 }
 
-PackedProduct::PackedProduct(const at::Tensor& weight, const at::Tensor& bias,
-                             const std::vector<int64_t>& stride,
+PackedProduct::PackedProduct(const Weights& weights, const std::vector<int64_t>& stride,
                              const std::vector<int64_t>& padding, const Scale* input)
     : state_(std::make_unique<State>()) {
-  state_->weight_dims = weight.sizes().vec();
+  state_->weight_dims = weights.values.sizes().vec();
   state_->stride = stride;
   state_->padding = padding;
   state_->whole = input != nullptr;
   if (input) state_->input = *input;
-  state_->quantise(weight, bias);
+  state_->take_weights(weights);
 }
 PackedProduct::PackedProduct(PackedProduct&&) noexcept = default;
 PackedProduct::~PackedProduct() = default;
@@ -268,7 +241,7 @@ void PackedProduct::run(const Size& size, const void* x, void* out, const Finish
 
 // Without oneDNN nobody gets here: no_fast_kernels says so.
 struct PackedProduct::State {};
-PackedProduct::PackedProduct(const at::Tensor&, const at::Tensor&, const std::vector<int64_t>&,
+PackedProduct::PackedProduct(const Weights&, const std::vector<int64_t>&,
                              const std::vector<int64_t>&, const Scale*) {
   throw Error(ErrorCode::unsupported, no_fast_kernels());
 }

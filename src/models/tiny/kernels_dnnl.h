@@ -17,9 +17,8 @@ std::string tried(const std::function<bool()>& work);
 // A matrix product (no stride) or convolution with packed weights, and the latest shapes of it.
 class PackedProduct {
  public:
-  PackedProduct(const at::Tensor& weight, const at::Tensor& bias,
-                const std::vector<int64_t>& stride, const std::vector<int64_t>& padding,
-                const Scale* input);
+  PackedProduct(const Weights& weights, const std::vector<int64_t>& stride,
+                const std::vector<int64_t>& padding, const Scale* input);
   PackedProduct(PackedProduct&&) noexcept;
   ~PackedProduct();
   int64_t inputs() const;

@@ -56,10 +56,7 @@ PageFeatures TinyModel::State::read(const Tensor& frame, PageChannels channels) 
     throw Error(ErrorCode::too_large, "the realizer looks at frames of at most " +
                                           std::to_string(kLongestFrame) + " pixels, not " +
                                           std::to_string(std::max(h, w)));
-  const Tensor canvas = canvas_of(frame.to(at::kFloat));
-  const Tensor extent =
-      at::tensor({static_cast<float>(w), static_cast<float>(h)}, at::kFloat).view({1, 2});
-  Page seen{page_pixels(canvas), page_texture(canvas, extent), extent};
+  const Page seen = page_of_frame(frame);
   if (channels == PageChannels::colour) {  // red, green, blue lead the compact set
     Tensor others = seen.texture.narrow(3, 3, kCompactChannels - 3);
     others.copy_(others.mean({1, 2}, true).expand_as(others));

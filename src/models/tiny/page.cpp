@@ -3,9 +3,10 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
-#include <cstring>
+#include <vector>
 
 #include "arrcoc/texture.h"
+#include "base/clones.h"
 #include "models/tiny/scratch.h"
 
 namespace arrcoc::tiny {
@@ -36,11 +37,10 @@ Tensor frames_of(const Tensor& canvases) {
   return out;
 }
 
-}  // namespace
-
-Tensor page_texture(const Tensor& canvases, const Tensor& extent) {
-  const int64_t rows = canvases.size(1) / kStride, cols = canvases.size(2) / kStride;
-  Tensor texture = texture::sense_compact(frames_of(canvases), rows, cols).clone();
+// [B,3,H,W] in [0,1] -> [B,13,H/4,W/4].
+Tensor texture_of(const Tensor& frames, const Tensor& extent) {
+  const int64_t rows = frames.size(2) / kStride, cols = frames.size(3) / kStride;
+  Tensor texture = texture::sense_compact(frames, rows, cols);
   const auto options = texture.options();
   Tensor x = at::arange(cols, options).add(0.5).mul(kStride).view({1, 1, cols}) /
              extent.select(1, 0).view({-1, 1, 1});
@@ -51,7 +51,32 @@ Tensor page_texture(const Tensor& canvases, const Tensor& extent) {
   texture.select(1, kY).copy_(y.expand_as(off));
   texture.select(1, kX).copy_(x.expand_as(off));
   texture.select(1, kEccentricity).copy_(off);
-  return texture.permute({0, 2, 3, 1}).contiguous();
+  return texture;
+}
+
+// A row of a frame's plane as bytes, its last one repeated, and as the floats of those bytes.
+ARRCOC_CLONES void fill_row(const float* __restrict from, int64_t w, int64_t cols,
+                            uint8_t* __restrict bytes, float* __restrict floats) {
+  for (int64_t x = 0; x < w; ++x)
+    bytes[x] = static_cast<uint8_t>(
+        static_cast<int>(std::min(std::max(from[x] * 255 + 0.5F, 0.0F), 255.0F)));
+  for (int64_t x = w; x < cols; ++x) bytes[x] = bytes[w - 1];
+  for (int64_t x = 0; x < cols; ++x) floats[x] = static_cast<float>(bytes[x]) / 255.0F;
+}
+
+// A row of stem cells from four rows of three planes, [cols/4][4][4][3].
+void fill_cells(const uint8_t* rows, int64_t cols, uint8_t* out) {
+  for (int64_t x = 0; x < cols; x += kStride, out += kStride * kStride * 3)
+    for (int64_t y = 0; y < kStride; ++y)
+      for (int64_t u = 0; u < kStride; ++u)
+        for (int64_t c = 0; c < 3; ++c)
+          out[(y * kStride + u) * 3 + c] = rows[(c * kStride + y) * cols + x + u];
+}
+
+}  // namespace
+
+Tensor page_texture(const Tensor& canvases, const Tensor& extent) {
+  return texture_of(frames_of(canvases), extent).permute({0, 2, 3, 1}).contiguous();
 }
 
 Tensor page_pixels(const Tensor& canvases) {
@@ -85,25 +110,30 @@ Tensor halve(const Tensor& canvases) {
   return canvases.view({b, rows, 2, cols, 2, 3}).to(at::kFloat).mean({2, 4}).add(0.5).to(at::kByte);
 }
 
-Tensor canvas_of(const Tensor& frame) {
+Page page_of_frame(const Tensor& frame) {
   const int64_t h = frame.size(1), w = frame.size(2);
   const int64_t rows = (h + 31) / 32 * 32, cols = (w + 31) / 32 * 32;
-  const Tensor dense = frame.contiguous();
-  Tensor out = scratch({1, rows, cols, 3}, at::kByte);
+  const Tensor dense = frame.to(at::kFloat).contiguous();
+  Page out;
+  out.extent = at::tensor({static_cast<float>(w), static_cast<float>(h)}, at::kFloat).view({1, 2});
+  out.pixels = scratch({1, rows / kStride, cols / kStride, 48}, at::kByte);
+  const Tensor frames = scratch({1, 3, rows, cols}, at::kFloat);
   const float* from = dense.data_ptr<float>();
-  auto* to = out.data_ptr<uint8_t>();
-  at::parallel_for(0, rows, 32, [&](int64_t begin, int64_t end) {
-    for (int64_t y = begin; y < end; ++y) {
-      uint8_t* row = to + y * cols * 3;
-      for (int c = 0; c < 3; ++c) {
-        const float* plane = from + (c * h + std::min(y, h - 1)) * w;
-        for (int64_t x = 0; x < w; ++x)
-          row[x * 3 + c] =
-              static_cast<uint8_t>(std::min(std::max(plane[x] * 255 + 0.5F, 0.0F), 255.0F));
-      }
-      for (int64_t x = w; x < cols; ++x) std::memcpy(row + x * 3, row + (w - 1) * 3, 3);
+  auto* floats = frames.data_ptr<float>();
+  auto* cells = out.pixels.data_ptr<uint8_t>();
+  at::parallel_for(0, rows / kStride, 8, [&](int64_t begin, int64_t end) {
+    std::vector<uint8_t> bytes(static_cast<size_t>(3 * kStride * cols));
+    for (int64_t r = begin; r < end; ++r) {
+      for (int64_t c = 0; c < 3; ++c)
+        for (int64_t y = 0; y < kStride; ++y) {
+          const int64_t row = r * kStride + y;
+          fill_row(from + (c * h + std::min(row, h - 1)) * w, w, cols,
+                   bytes.data() + (c * kStride + y) * cols, floats + (c * rows + row) * cols);
+        }
+      fill_cells(bytes.data(), cols, cells + r * (cols / kStride) * 48);
     }
   });
+  out.texture = texture_of(frames, out.extent).permute({0, 2, 3, 1});
   return out;
 }
 

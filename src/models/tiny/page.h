@@ -26,7 +26,7 @@ Tensor patches_of(const Tensor& canvases);
 Tensor halve(const Tensor& canvases);
 
 // A frame [3,h,w] float in [0,1] on a canvas whose sides are multiples of 32, its last row and
-// column repeated: [1,H,W,3] uint8.
-Tensor canvas_of(const Tensor& frame);
+// column repeated: the page that page_pixels and page_texture make of that canvas's bytes.
+Page page_of_frame(const Tensor& frame);
 
 }  // namespace arrcoc::tiny

@@ -3,7 +3,9 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cmath>
 
 #include "models/tiny/attend_cpu.h"
 #include "models/tiny/row_kernels.h"
@@ -11,19 +13,77 @@
 
 namespace arrcoc::tiny {
 
+namespace {
+constexpr int64_t kBins = 8192;
+}
+
 void RangesSeen::add(int weight, const Tensor& x) {
-  const Tensor flat = x.detach().to(at::kFloat);
+  const Tensor flat = x.detach().to(at::kFloat).flatten();
   const float low = flat.min().item<float>(), high = flat.max().item<float>();
-  const auto [known, first] = ranges_.try_emplace(weight, Range{low, high});
-  if (first) return;
-  known->second.low = std::min(known->second.low, low);
-  known->second.high = std::max(known->second.high, high);
+  Seen& seen = seen_[weight];
+  seen.low = std::min(seen.low, low);
+  seen.high = std::max(seen.high, high);
+  if (!seen.counts.defined()) {
+    seen.counts = at::zeros({kBins}, at::kDouble);
+    seen.reach = 0x1p-10F;
+  }
+  while (seen.reach < std::max(-low, high)) {  // twice as wide: two bins become one
+    const Tensor half = seen.counts.view({kBins / 2, 2}).sum(1);
+    seen.counts = at::constant_pad_nd(half, {kBins / 4, kBins / 4});
+    seen.reach *= 2;
+  }
+  seen.counts += at::histc(flat, kBins, -seen.reach, seen.reach).to(at::kDouble);
+}
+
+Range RangesSeen::best(const Seen& seen) {
+  // Sums of 1, x and x^2 over the bins before each.
+  std::array<std::vector<double>, 3> sums;
+  for (auto& sum : sums) sum.assign(kBins + 1, 0);
+  const double width = 2.0 * seen.reach / kBins;
+  for (int64_t i = 0; i < kBins; ++i) {
+    const double count = seen.counts.data_ptr<double>()[i];
+    double value = count;
+    for (auto& sum : sums) {
+      sum[static_cast<size_t>(i) + 1] = sum[static_cast<size_t>(i)] + value;
+      value *= -seen.reach + (static_cast<double>(i) + 0.5) * width;
+    }
+  }
+  const auto place = [&](double at) {
+    return static_cast<size_t>(std::clamp<double>(std::round((at + seen.reach) / width), 0, kBins));
+  };
+  // Squared distances of what lies beyond an edge.
+  const auto beyond = [&](size_t from, size_t to, double edge) {
+    const auto sum = [&](size_t k) { return sums[k][to] - sums[k][from]; };
+    return std::max(0.0, sum(2) - 2 * edge * sum(1) + edge * edge * sum(0));
+  };
+  constexpr int kSteps = 64;
+  Range out{seen.low, seen.high};
+  double least = -1;
+  for (int i = kSteps; i >= 1; --i)
+    for (int k = kSteps; k >= 1; --k) {
+      const double low = static_cast<double>(seen.low) * i / kSteps,
+                   high = static_cast<double>(seen.high) * k / kSteps, step = (high - low) / 255;
+      const size_t first = place(low), last = place(high);
+      const double error = beyond(0, first, low) + beyond(last, kBins, high) +
+                           (sums[0][last] - sums[0][first]) * step * step / 12;
+      if (least >= 0 && error >= least) continue;
+      least = error;
+      out = {static_cast<float>(low), static_cast<float>(high)};
+    }
+  return out;
+}
+
+Ranges RangesSeen::ranges() const {
+  Ranges out;
+  for (const auto& [weight, seen] : seen_) out[weight] = best(seen);
+  return out;
 }
 
 struct Prepared::Slot {
   ProductSpec spec;
   bool whole = false;
   Scale scale;
+  Weights weights, both;  // both: with those of the product that follows
   std::once_flag once, once_pair;
   std::unique_ptr<const Dense> dense, pair;
   std::unique_ptr<const Convolution> convolution;
@@ -32,19 +92,25 @@ struct Prepared::Slot {
 
 namespace {
 
-// Small products, those that have the network's last word, and those that read values of very
-// different sizes.
+// Small products, those that have the network's last word, those that read values of very different
+// sizes, and those whose caller computes with the weights itself.
 bool stays_float(const TensorSpec& weight) {
-  for (const char* name : {"text", "place", "relevance", "tier", "tensions", "patch", "patch2",
-                           "adapter.level", "adapter.quality", "adapter.gate", "out"})
+  for (const char* name :
+       {"text", "place", "relevance", "tier", "tensions", "patch", "patch2", "adapter.level",
+        "adapter.quality", "adapter.gate", "out", "stem1", "ngram"})
     if (weight.name == std::string(name) + ".weight") return true;
   return false;
 }
 
+bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
 }  // namespace
 
-Prepared::Prepared(const Layout& layout, const Tensors& tensors, const Ranges& ranges)
+Prepared::Prepared(const Layout& layout, Tensors& tensors, const Ranges& ranges)
     : layout_(layout), tensors_(tensors) {
+  int before = -1;
   for (const ProductSpec& product : layout.products()) {
     auto slot = std::make_unique<Slot>();
     slot->spec = product;
@@ -52,10 +118,30 @@ Prepared::Prepared(const Layout& layout, const Tensors& tensors, const Ranges& r
     const TensorSpec& spec = layout_.specs()[static_cast<size_t>(product.weight)];
     slot->whole = range != ranges.end() && !stays_float(spec);
     if (range != ranges.end()) slot->scale = scale_of(range->second);
+    Tensor& values = tensors[static_cast<size_t>(product.weight)];
+    slot->weights = {values, tensors[static_cast<size_t>(product.bias)], {}};
+    if (slot->whole) {
+      slot->weights = in_int8(slot->weights);
+      values = Tensor();
+    }
     slots_.emplace(product.weight, std::move(slot));
+    if (ends_with(spec.name, ".memory.weight")) lay_side_by_side(before, product.weight);
+    before = product.weight;
   }
 }
 Prepared::~Prepared() = default;
+
+// Queries, keys and values of what looks at itself are one product.
+void Prepared::lay_side_by_side(int first, int second) {
+  Slot &a = slot(first), &b = slot(second);
+  if (a.whole != b.whole || a.weights.values.size(1) != b.weights.values.size(1)) return;
+  a.both = {at::cat({a.weights.values, b.weights.values}),
+            at::cat({a.weights.bias, b.weights.bias}),
+            a.whole ? at::cat({a.weights.scales, b.weights.scales}) : Tensor()};
+  const int64_t queries = a.weights.values.size(0), others = b.weights.values.size(0);
+  a.weights.values = a.both.values.narrow(0, 0, queries);
+  b.weights.values = a.both.values.narrow(0, queries, others);
+}
 
 Prepared::Slot& Prepared::slot(int weight) const { return *slots_.at(weight); }
 Scale Prepared::scale(int weight) const { return slot(weight).scale; }
@@ -64,38 +150,28 @@ bool Prepared::made(int weight) const { return slot(weight).made; }
 const Dense& Prepared::dense(int weight) const {
   Slot& s = slot(weight);
   std::call_once(s.once, [&] {
-    s.dense = std::make_unique<const Dense>(tensors_[static_cast<size_t>(weight)],
-                                            tensors_[static_cast<size_t>(s.spec.bias)],
-                                            s.whole ? &s.scale : nullptr);
+    s.dense = std::make_unique<const Dense>(s.weights, s.whole ? &s.scale : nullptr);
   });
   return *s.dense;
 }
 
-const Dense& Prepared::pair(int first, int second) const {
+const Dense& Prepared::pair(int first) const {
   Slot& s = slot(first);
   std::call_once(s.once_pair, [&] {
-    const auto both = [&](int a, int b) {
-      return at::cat({tensors_[static_cast<size_t>(a)], tensors_[static_cast<size_t>(b)]}, 0);
-    };
-    s.pair = std::make_unique<const Dense>(both(first, second),
-                                           both(s.spec.bias, slot(second).spec.bias),
-                                           s.whole ? &s.scale : nullptr);
+    s.pair = std::make_unique<const Dense>(s.both, s.whole ? &s.scale : nullptr);
   });
   return *s.pair;
 }
 
 const Convolution& Prepared::convolution(int weight) const {
   const Slot& s = slot(weight);
-  return convolution(weight, tensors_[static_cast<size_t>(weight)],
-                     tensors_[static_cast<size_t>(s.spec.bias)], s.scale);
+  return convolution(weight, s.weights, s.scale);
 }
 
-const Convolution& Prepared::convolution(int weight, const Tensor& own, const Tensor& bias,
-                                         const Scale& input) const {
+const Convolution& Prepared::convolution(int weight, const Weights& own, const Scale& input) const {
   Slot& s = slot(weight);
   std::call_once(s.once, [&] {
-    s.convolution =
-        std::make_unique<const Convolution>(own, bias, s.spec.stride, s.spec.padding, input);
+    s.convolution = std::make_unique<const Convolution>(own, s.spec.stride, s.spec.padding, input);
     s.made = true;
   });
   return *s.convolution;
@@ -125,6 +201,19 @@ Tensor Prepared::bytes(const Parameters& w, const Norm* norm, const Tensor& x, i
   return out;
 }
 
+Tensor Prepared::input(const Parameters& w, const Norm* norm, const Tensor& x, int weight) const {
+  if (slot(weight).whole) return bytes(w, norm, x, weight);
+  const int64_t width = x.size(-1), rows = x.numel() / width;
+  if (!norm) return padded_rows(rows) == rows ? x.reshape({rows, width}) : with_room(x);
+  Tensor out = room_for(rows, width, at::kFloat);
+  RowWork work;
+  work.weight = w[norm->weight].data_ptr<float>();
+  work.bias = w[norm->bias].data_ptr<float>();
+  work.floats = out.data_ptr<float>();
+  work_rows(x.data_ptr<float>(), rows, width, work);
+  return out;
+}
+
 Tensor Prepared::linear(int weight, const Tensor& x) const {
   const Slot& s = slot(weight);
   const Dense& product = dense(weight);
@@ -134,13 +223,10 @@ Tensor Prepared::linear(int weight, const Tensor& x) const {
   Tensor out = room_for(rows, product.outputs(), at::kFloat);
   if (rows == 0) return out.view(sizes);
   Tensor in;
-  if (s.whole && x.size(-1) % kRowLanes == 0) {
-    in = bytes(Parameters(tensors_), nullptr, x.contiguous(), weight);
-  } else if (s.whole) {
+  if (s.whole && x.size(-1) % kRowLanes != 0)
     in = with_room(x.div(s.scale.step).add(s.scale.zero + 0.5).clamp(0, s.scale.top).to(at::kByte));
-  } else {
-    in = padded_rows(rows) == rows ? x.contiguous() : with_room(x);
-  }
+  else
+    in = input(Parameters(tensors_), nullptr, x.contiguous(), weight);
   product.run(in.data_ptr(), rows, out.data_ptr());
   return out.view(sizes);
 }
@@ -149,9 +235,9 @@ void Prepared::attend_self(const Parameters& w, const Norm& norm, const Attentio
                            const Tensor& y, const std::vector<Sequences>& among,
                            const std::vector<Tensor>& masks) const {
   const int64_t rows = y.size(0), d = y.size(1), heads = attention.heads, each = d / heads;
-  const Tensor in = bytes(w, &norm, y, attention.query.weight);
-  const Tensor all = room_for(rows, 3 * d, at::kFloat), seen = scratch({rows, d}, at::kFloat);
-  pair(attention.query.weight, attention.memory.weight).run(in.data_ptr(), rows, all.data_ptr());
+  const Tensor in = input(w, &norm, y, attention.query.weight);
+  const Tensor all = room_for(rows, 3 * d, at::kFloat), seen = room_for(rows, d, at::kFloat);
+  pair(attention.query.weight).run(in.data_ptr(), rows, all.data_ptr());
   for (size_t i = 0; i < among.size(); ++i) {
     const Sequences& s = among[i];
     const auto view = [&](const Tensor& of, int64_t from) {
@@ -161,7 +247,7 @@ void Prepared::attend_self(const Parameters& w, const Norm& norm, const Attentio
     };
     attend_cpu_into(view(all, 0), view(all, d), view(all, 2 * d), masks[i], view(seen, 0));
   }
-  const Tensor last = bytes(w, nullptr, seen, attention.out.weight);
+  const Tensor last = input(w, nullptr, seen, attention.out.weight);
   dense(attention.out.weight).run(last.data_ptr(), rows, y.data_ptr(), {true, false, nullptr});
 }
 
@@ -169,33 +255,35 @@ void Prepared::attend_other(const Parameters& w, const Norm& norm, const Attenti
                             const Tensor& y, const KeysValues& past, const Tensor& mask) const {
   const int64_t rows = y.size(0), d = y.size(1), heads = attention.heads, each = d / heads;
   const int64_t count = past.keys.size(0), length = rows / count;
-  const Tensor in = bytes(w, &norm, y, attention.query.weight);
-  const Tensor q = room_for(rows, d, at::kFloat), seen = scratch({rows, d}, at::kFloat);
+  const Tensor in = input(w, &norm, y, attention.query.weight);
+  const Tensor q = room_for(rows, d, at::kFloat), seen = room_for(rows, d, at::kFloat);
   dense(attention.query.weight).run(in.data_ptr(), rows, q.data_ptr());
   const auto view = [&](const Tensor& of) {
     return of.view({count, length, heads, each}).transpose(1, 2);
   };
   attend_cpu_into(view(q), past.keys, past.values, mask, view(seen));
-  const Tensor last = bytes(w, nullptr, seen, attention.out.weight);
+  const Tensor last = input(w, nullptr, seen, attention.out.weight);
   dense(attention.out.weight).run(last.data_ptr(), rows, y.data_ptr(), {true, false, nullptr});
 }
 
 void Prepared::mlp(const Mlp& mlp, const Tensor& in, float* out, bool add) const {
   const int64_t rows = in.size(0);
   const Dense &first = dense(mlp.in.weight), &second = dense(mlp.out.weight);
-  const Tensor hidden = room_for(rows, first.outputs(), at::kByte);
+  const bool whole = slot(mlp.out.weight).whole;
+  const Tensor hidden = room_for(rows, first.outputs(), whole ? at::kByte : at::kFloat);
   const Scale between = scale(mlp.out.weight);
-  first.run(in.data_ptr(), rows, hidden.data_ptr(), {false, true, &between});
+  first.run(in.data_ptr(), rows, hidden.data_ptr(), {false, true, whole ? &between : nullptr});
   second.run(hidden.data_ptr(), rows, out, {add, false, nullptr});
 }
 
 void Prepared::mlp(const Parameters& w, const Norm& norm, const Mlp& part, const Tensor& y) const {
-  mlp(part, bytes(w, &norm, y, part.in.weight), y.data_ptr<float>(), true);
+  mlp(part, input(w, &norm, y, part.in.weight), y.data_ptr<float>(), true);
 }
 
 Tensor Prepared::mlp(const Parameters& w, const Mlp& part, const Tensor& x) const {
-  const Tensor in = bytes(w, nullptr, x.contiguous(), part.in.weight);
-  const Tensor out = room_for(in.size(0), dense(part.out.weight).outputs(), at::kFloat);
+  const Tensor in = input(w, nullptr, x.contiguous(), part.in.weight);
+  const int64_t rows = x.numel() / x.size(-1);
+  const Tensor out = room_for(rows, dense(part.out.weight).outputs(), at::kFloat);
   mlp(part, in, out.data_ptr<float>(), false);
   return out.view(x.sizes());
 }

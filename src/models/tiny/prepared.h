@@ -3,7 +3,7 @@
 // Between products the states stay floats; what a product reads is made into bytes in the same pass
 // that normalises it, what the MLP's first layer writes leaves as bytes, and the second layer and
 // the attention's last add to the states where they are. Layers that are small, or that decide
-// last, stay products of floats.
+// last, stay products of floats. The others' weights are kept as int8 only.
 #pragma once
 
 #include <map>
@@ -24,10 +24,19 @@ using Ranges = std::map<int, Range>;
 class RangesSeen {
  public:
   void add(int weight, const Tensor& x);
-  const Ranges& ranges() const { return ranges_; }
+  bool empty() const { return seen_.empty(); }
+  // The ranges whose bytes come nearest to what was seen: a few values far out are cut off where
+  // that makes the steps of all others finer.
+  Ranges ranges() const;
 
  private:
-  Ranges ranges_;
+  struct Seen {
+    float low = 0, high = 0;
+    float reach = 0;     // of the histogram, on both sides of zero; a power of two
+    Tensor counts = {};  // [kBins] double
+  };
+  static Range best(const Seen& seen);
+  std::map<int, Seen> seen_;
 };
 
 // Rows of [rows,width] that look at each other: `count` sequences of `length` rows, `step` rows
@@ -39,24 +48,27 @@ struct Sequences {
 // Immutable for whoever calls; products are packed when they are first needed.
 class Prepared {
  public:
-  // The tensors must outlive it. Products without a range are products of floats.
-  Prepared(const Layout& layout, const Tensors& tensors, const Ranges& ranges);
+  // The tensors must outlive it. Products without a range are products of floats; the weights of
+  // all others are taken out of `tensors`, where nothing stands in their place.
+  Prepared(const Layout& layout, Tensors& tensors, const Ranges& ranges);
   ~Prepared();
 
   bool has(int weight) const { return slots_.count(weight) > 0; }
   Scale scale(int weight) const;  // of a product's input
   const Dense& dense(int weight) const;
-  const Dense& pair(int first, int second) const;  // both side by side, of the same input
+  // Queries with the keys and values of the same attention, of the same input.
+  const Dense& pair(int queries) const;
   const Convolution& convolution(int weight) const;
   // The same with other weights and scale than the network's, for a caller that folds its input;
   // read only until it is made.
   bool made(int weight) const;
-  const Convolution& convolution(int weight, const Tensor& own, const Tensor& bias,
-                                 const Scale& input) const;
+  const Convolution& convolution(int weight, const Weights& own, const Scale& input) const;
 
   Tensor linear(int weight, const Tensor& x) const;  // floats [..,inputs] -> [..,outputs]
-  // Bytes for a product from rows [rows,width], normalised first where norm is given. floats
-  // (optional) gets what was normalised.
+  // What a product reads, with room, from rows [rows,width]: bytes or floats, normalised first
+  // where norm is given.
+  Tensor input(const Parameters& w, const Norm* norm, const Tensor& x, int weight) const;
+  // Bytes for a product in 8 bits. floats (optional) gets what was normalised.
   Tensor bytes(const Parameters& w, const Norm* norm, const Tensor& x, int weight,
                bool gelu = false, float* floats = nullptr) const;
 
@@ -76,6 +88,7 @@ class Prepared {
  private:
   struct Slot;
   Slot& slot(int weight) const;
+  void lay_side_by_side(int first, int second);
   void mlp(const Mlp& mlp, const Tensor& in, float* out, bool add) const;
   const Layout& layout_;
   const Tensors& tensors_;

@@ -38,11 +38,11 @@ bool sums_are_right() {
   scale.zero = 1;
   scale.top = dnnl_top();
   const at::Tensor x = at::full({16, kIn}, 3, at::kByte), y = at::zeros({16, kOut});
-  Dense(ones, none, &scale).run(x.data_ptr(), 16, y.data_ptr());
+  Dense({ones, none, {}}, &scale).run(x.data_ptr(), 16, y.data_ptr());
   const at::Tensor page = at::full({kSide, kSide, kIn}, 3, at::kByte),
                    sums = at::zeros({kSide, kSide, kOut});
-  Convolution(ones.view({kOut, kIn, 1, 1}).expand({kOut, kIn, 3, 3}).contiguous(), none, {1, 1},
-              {1, 1}, scale)
+  Convolution({ones.view({kOut, kIn, 1, 1}).expand({kOut, kIn, 3, 3}).contiguous(), none, {}},
+              {1, 1}, {1, 1}, scale)
       .run(page.data_ptr<uint8_t>(), 1, kSide, kSide, sums.data_ptr());
   const auto near = [](const at::Tensor& t, double value) {
     return (t - value).abs().max().item<double>() < 1e-2 * value;

@@ -21,7 +21,12 @@ constexpr float kTextureLow = -0.5F, kTextureHigh = 1;
 // halve.
 Tensor stem_bytes(const Page& page, int top) {
   const int64_t cells = page.pixels.numel() / kPixels;
-  const Tensor pixels = page.pixels.contiguous(), texture = page.texture.contiguous();
+  const Tensor pixels = page.pixels.contiguous(), texture = page.texture;
+  // Channel after channel or cell after cell, one page after the other.
+  const int64_t pages = texture.size(0), each = cells / pages, apart = texture.stride(0),
+                next = texture.stride(2), plane = texture.stride(3);
+  if (texture.stride(1) != next * texture.size(2))
+    return stem_bytes({pixels, texture.contiguous(), page.extent}, top);
   std::vector<int64_t> sizes = page.pixels.sizes().vec();
   sizes.back() = kInputs;
   Tensor out = scratch(sizes, at::kByte);
@@ -33,10 +38,12 @@ Tensor stem_bytes(const Page& page, int top) {
   at::parallel_for(0, cells, 4096, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       uint8_t* cell = to + i * kInputs;
+      const float* own = t + i / each * apart + i % each * next;
       for (int c = 0; c < kPixels; ++c) cell[c] = static_cast<uint8_t>(p[i * kPixels + c] >> shift);
       for (int c = 0; c < kTextureChannels; ++c) {
-        const float value = (t[i * kTextureChannels + c] - kTextureLow) * per + 0.5F;
-        cell[kPixels + c] = static_cast<uint8_t>(std::clamp(value, 0.0F, static_cast<float>(top)));
+        const float value = (own[c * plane] - kTextureLow) * per + 0.5F;
+        cell[kPixels + c] = static_cast<uint8_t>(
+            static_cast<int>(std::clamp(value, 0.0F, static_cast<float>(top))));
       }
       std::fill(cell + kPixels + kTextureChannels, cell + kInputs, uint8_t{0});
     }
@@ -45,7 +52,7 @@ Tensor stem_bytes(const Page& page, int top) {
 }
 
 struct Folded {
-  Tensor weight, bias;
+  Weights weights;
   Scale scale;
 };
 
@@ -61,8 +68,8 @@ Folded folded_stem(const Tensor& weight, const Tensor& bias, int top) {
   factor.narrow(0, kPixels, kTextureChannels)
       .fill_((kTextureHigh - kTextureLow) / static_cast<float>(top) / kPixelStep);
   offset.narrow(0, kPixels, kTextureChannels).fill_(kTextureLow);
-  out.weight = weight * factor.view({1, kInputs, 1, 1});
-  out.bias = bias + (weight.flatten(1) * offset).sum(1);
+  out.weights.values = weight * factor.view({1, kInputs, 1, 1});
+  out.weights.bias = bias + (weight.flatten(1) * offset).sum(1);
   return out;
 }
 
@@ -89,8 +96,7 @@ Tensor RealizerNet::fast_stem(const Parameters& w, const Page& page, Tensor& pac
   const int top = fast.scale(stem2_.weight).top;
   Folded folded;
   if (!fast.made(stem1_.weight)) folded = folded_stem(w[stem1_.weight], w[stem1_.bias], top);
-  const Convolution& first =
-      fast.convolution(stem1_.weight, folded.weight, folded.bias, folded.scale);
+  const Convolution& first = fast.convolution(stem1_.weight, folded.weights, folded.scale);
   const Scale second = fast.scale(stem2_.weight);
   Tensor bytes = scratch({b, rows, cols, first.outputs()}, at::kByte);
   first.run(stem_bytes(page, top).data_ptr<uint8_t>(), b, rows, cols, bytes.data_ptr(),
