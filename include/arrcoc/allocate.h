@@ -167,10 +167,19 @@ std::vector<Allocation> allocate_together(const std::vector<Relevance>& relevanc
 // between its own and a square (views may be squeezed, as tiles squeeze them). Nothing is planned
 // that the floor forbids. When the floor is over the budget the largest view at that price is sent,
 // budget.tokens becomes the price, and `fallbacks` ends with kLeastSize, or with kAnySize when
-// nothing is cheaper than the picture as it is. Views are never enlarged beyond geometry.finest.
+// nothing is cheaper than the picture as it is. Views are never enlarged beyond geometry.finest;
+// where that is below 0, rectangles may be enlarged although the picture fits as it is.
 Allocation allocate_views(const Relevance& relevance, const Geometry& geometry,
                           const Budget& budget, const AllocateOptions& options,
                           const std::function<int64_t(int, int)>& view_tokens);
+
+// Several pictures for such a model, one budget: what each is worth is what the union of their
+// trees gives it (allocate_together, at least `least`), but never more than it costs as it is nor,
+// where the budget allows, less than its floor.
+std::vector<Allocation> allocate_views_together(
+    const std::vector<Relevance>& relevance, const std::vector<Geometry>& geometry,
+    const Budget& budget, int least, const AllocateOptions& options,
+    const std::function<int64_t(int, int)>& view_tokens);
 
 // The native rectangle of a leaf, clipped to the picture.
 Box box_of(const Geometry& geometry, const Leaf& leaf);

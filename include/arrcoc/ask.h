@@ -52,13 +52,15 @@ enum class Stop {
   spread,        // unsure, but the answer was gathered from all over: looking closer gains nothing
   budget,        // what is left of total_budget is not worth a pass
   not_worth_it,  // the learned policy expects nothing of a further pass
+  seen,          // a further pass would show what an earlier one has shown
 };
 template <>
 struct EnumNames<Stop> {
   static constexpr const char* kWhat = "reason to stop";
   static constexpr std::pair<Stop, const char*> kNames[] = {
       {Stop::open, "open"},     {Stop::sure, "sure"},     {Stop::passes, "passes"},
-      {Stop::spread, "spread"}, {Stop::budget, "budget"}, {Stop::not_worth_it, "not worth it"}};
+      {Stop::spread, "spread"}, {Stop::budget, "budget"}, {Stop::not_worth_it, "not worth it"},
+      {Stop::seen, "seen"}};
 };
 
 struct PassRules {
@@ -165,9 +167,14 @@ struct Pass {
   Reply reply;
   double uncertainty = 1;  // 1 - geometric mean of the probabilities; 1 without any
   double confidence = 0;   // calibrated (or the learned policy's): what passes are compared by
-  Map attention;           // where it was read
-  double gathered = -1;    // share of the focus on the four tokens that were read most; -1 unknown
-  double detail = 0;       // mean level of the tokens that were read, weighted by focus
+  // Models that give no probabilities: the share of words that the answer has in common with that
+  // of another pass, the most of them; stands for the probability. -1: there is none, or no need.
+  double agreement = -1;
+  Map attention;  // where it was read
+  // Share of the focus on the four tokens that were read most, -1 unknown. Of Hugging Face models
+  // what is above an even share counts: their attention leaves out no token.
+  double gathered = -1;
+  double detail = 0;  // mean level of the tokens that were read, weighted by focus
 };
 
 // One picture of an answer.
@@ -248,6 +255,8 @@ class Asking {
   std::vector<Reading> next();
   // One reply a reading, in order.
   void hear(std::vector<Reply> replies);
+  // No further look is wanted: what was heard so far is the answer.
+  void stop();
   // Time that the caller spent on this question: "reading", say.
   void spent(const std::string& stage, double milliseconds);
   // The answer; before anything was read, where the tokens of next() went.

@@ -45,6 +45,7 @@ struct Capabilities {
   bool focus = false;          // Reply::focus or attention
   bool turns = false;          // reads earlier turns of a conversation
   int token_pixels = 16;       // source pixels along one token at native detail
+  int least_tokens = 1;        // a picture of fewer is refused
   double threshold = 0.5;      // an answer of less confidence is unsure
 };
 
@@ -88,6 +89,7 @@ struct Reading {
       before;  // earlier turns; the pictures that they do not show belong to the question
   GenerateOptions generate;
   bool answer = true;  // false: only count tokens
+  bool again = false;  // further looks may follow: probabilities are worth their price
 };
 
 struct Reply {
@@ -99,9 +101,13 @@ struct Reply {
   double confidence = 0;
   bool calibrated = false;
   bool cut = false;  // by max_new_tokens
-  // Where it read: a share for every token (patches: in their order), or one map a picture with
-  // values in [0,1]; both empty where the model cannot tell.
+  // Where it read: a share for every token, picture by picture, or one map a picture with values in
+  // [0,1]; all empty where the model cannot tell. places: of these tokens, in pixels of their
+  // picture; none: they are the tokens of the allocation, in their order.
+  // Hugging Face models: attention of the answer's tokens (the first 32 of them, each as it was
+  // chosen), mean over heads and the second half of the layers; sums to 1 over all pictures.
   std::vector<float> focus;
+  std::vector<Box> places;
   std::vector<Map> attention;
   std::vector<int64_t> kept;  // visual tokens of each picture that the language model read
   // Models that drop tokens inside their encoder: numbers of the given ones that are left; none:
@@ -122,6 +128,9 @@ inline constexpr const char* kShortened =
     "the question is long: its first 128 and last 64 characters";
 // Begins the note of a look that failed: even detail is used, 180 tokens where the budget is auto.
 inline constexpr const char* kLookerFailed = "looking failed, even detail is used";
+// Of a model that gives no probabilities, when it looks again.
+inline constexpr const char* kAgreement =
+    "the model gives no probabilities: how far the answers of its looks agree stands for them";
 inline constexpr const char* kAdapterBypassed = "the adapter failed and was bypassed";
 
 // Hears answers as they are made. Calls come from the thread that called read().

@@ -192,7 +192,7 @@ Allocation allocate_views(const Relevance& relevance, const Geometry& geometry,
   out.budget = budget;
   out.allocator = "zoom";
   out.crops = {whole};
-  if (whole.tokens <= budget.tokens) return out;
+  if (whole.tokens <= budget.tokens && geometry.finest >= 0) return out;
   const Sizes sizes(whole.box, view_tokens);
   const int floor = sizes.least();
   if (floor > budget.tokens) {
@@ -220,6 +220,49 @@ Allocation allocate_views(const Relevance& relevance, const Geometry& geometry,
   if (pays) {
     out.crops = std::move(zoom.crops);
     out.fallbacks = std::move(zoom.fallbacks);
+  }
+  return out;
+}
+
+std::vector<Allocation> allocate_views_together(const std::vector<Relevance>& relevance,
+                                                const std::vector<Geometry>& geometry,
+                                                const Budget& budget, int least,
+                                                const AllocateOptions& options,
+                                                const ViewTokens& view_tokens) {
+  const auto worth = allocate_together(relevance, geometry, budget, least, options);
+  struct Share {
+    int least, most, tokens = 0;
+    bool settled = false;
+  };
+  std::vector<Share> shares;
+  for (const Geometry& g : geometry) {
+    const Crop whole = counted({box_of_all(g), g.width, g.height, 0}, view_tokens);
+    shares.push_back({Sizes(whole.box, view_tokens).least(), whole.tokens});
+  }
+  // Whoever would get less than it costs is settled first, then whoever would get more than it can
+  // use.
+  for (bool again = true; again;) {
+    again = false;
+    double left = budget.tokens, all = 0;
+    for (size_t i = 0; i < shares.size(); ++i)
+      shares[i].settled ? left -= shares[i].tokens : all += worth[i].tokens();
+    for (size_t i = 0; i < shares.size(); ++i)
+      if (!shares[i].settled)
+        shares[i].tokens = static_cast<int>(std::max(0.0, left) * worth[i].tokens() / all);
+    for (const bool poor : {true, false})
+      for (Share& one : shares) {
+        const int bound = poor ? one.least : one.most;
+        if (again || one.settled || (poor ? one.tokens >= bound : one.tokens <= bound)) continue;
+        one.tokens = bound;
+        one.settled = again = true;
+      }
+  }
+  std::vector<Allocation> out;
+  for (size_t i = 0; i < shares.size(); ++i) {
+    Budget own = budget;
+    own.tokens = std::max(1, shares[i].tokens);
+    own.why = worth[i].budget.why;
+    out.push_back(allocate_views(relevance[i], geometry[i], own, options, view_tokens));
   }
   return out;
 }

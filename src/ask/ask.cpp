@@ -48,6 +48,10 @@ void Asking::hear(std::vector<Reply> replies) {
   state_->decide();
 }
 
+void Asking::stop() {
+  if (state_->stop == Stop::open) state_->stop = Stop::passes;
+}
+
 void Asking::spent(const std::string& stage, double milliseconds) {
   state_->spent(stage, milliseconds);
 }

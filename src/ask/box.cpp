@@ -17,22 +17,23 @@ bool touching(const Box& a, const Box& b) {
 
 }  // namespace
 
-std::optional<Box> answer_box(const Allocation& allocation, const std::vector<float>& focus) {
-  const std::vector<Box> boxes = allocating::token_boxes(allocation);
-  const size_t n = std::min(focus.size(), boxes.size());
+std::optional<Box> answer_box(const std::vector<ReadToken>& tokens,
+                              const std::vector<float>& focus) {
+  const size_t n = std::min(focus.size(), tokens.size());
   const auto peak = std::max_element(focus.begin(), focus.begin() + static_cast<int64_t>(n));
   if (n == 0 || !(*peak > 0)) return std::nullopt;
   const auto first = static_cast<size_t>(peak - focus.begin());
-  Box out = boxes[first];
+  Box out = tokens[first].box;
   std::vector<bool> taken(n, false);
   taken[first] = true;
   for (bool grew = true; grew;) {
     grew = false;
     for (size_t i = 0; i < n; ++i) {
-      if (taken[i] || focus[i] < kShare * *peak || !touching(out, boxes[i])) continue;
+      if (taken[i] || focus[i] < kShare * *peak || !touching(out, tokens[i].box)) continue;
       taken[i] = grew = true;
-      out = {std::min(out.x0, boxes[i].x0), std::min(out.y0, boxes[i].y0),
-             std::max(out.x1, boxes[i].x1), std::max(out.y1, boxes[i].y1)};
+      const Box& more = tokens[i].box;
+      out = {std::min(out.x0, more.x0), std::min(out.y0, more.y0), std::max(out.x1, more.x1),
+             std::max(out.y1, more.y1)};
     }
   }
   return out;

@@ -26,14 +26,19 @@ void add_tokens(const Allocation& allocation, ordered_json& out) {
   if (!allocation.crops.empty()) out["crops"] = crops_json(allocation);
 }
 
+bool tells_certainty(const Pass& pass) {
+  return !pass.reply.probabilities.empty() || pass.agreement >= 0;
+}
+
 ordered_json pass_json(const Pass& pass, bool read, bool details) {
   ordered_json out;
   out["manner"] = to_string(pass.manner);
   if (read) out["answer"] = pass.reply.text;
-  if (!pass.reply.probabilities.empty()) {
+  if (tells_certainty(pass)) {
     out["uncertainty"] = rounded(pass.uncertainty);
     out["confidence"] = rounded(pass.confidence);
     out["gathered"] = rounded(pass.gathered);
+    if (pass.agreement >= 0) out["agreement"] = rounded(pass.agreement);
   }
   out["explore"] = rounded(pass.explore);
   out["budget"] = pass.allocation.budget.tokens;
@@ -70,7 +75,7 @@ ordered_json picture_json(const PictureAnswer& picture, bool read, bool details)
   if (read) {
     const Pass& best = picture.answer();
     out["answer"] = best.reply.text;
-    if (!best.reply.probabilities.empty()) {
+    if (tells_certainty(best)) {
       out["confidence"] = rounded(best.reply.confidence);
       out["uncertainty"] = rounded(best.uncertainty);
     }
@@ -95,10 +100,10 @@ ordered_json picture_json(const PictureAnswer& picture, bool read, bool details)
 void add_answer(const Answer& answer, ordered_json& out) {
   out["answer"] = answer.text;
   out["model"] = answer.model;
-  if (!answer.probabilities.empty()) {
+  if (tells_certainty(answer.from().answer())) {
     out["confidence"] = rounded(answer.confidence);
     out["calibrated"] = answer.calibrated;
-    out["likelihood"] = rounded(answer.likelihood);
+    if (!answer.probabilities.empty()) out["likelihood"] = rounded(answer.likelihood);
     out["uncertainty"] = rounded(answer.uncertainty);
     out["unsure"] = answer.unsure;
     for (float p : answer.probabilities) out["probabilities"].push_back(rounded(p));

@@ -1,7 +1,9 @@
 #include "ask/passes.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 #include "arrcoc/error.h"
@@ -10,8 +12,8 @@ namespace arrcoc::asking {
 
 namespace {
 
-constexpr int kFineLevel = 1;    // seen finely: leaves of this level or below
-constexpr float kBeside = 0.7F;  // attention that the cells beside a read one get
+constexpr double kFineLevel = 1.1;  // seen finely: tokens of level 1 (views are rounded) or below
+constexpr float kBeside = 0.7F;     // attention that the cells beside a read one get
 
 // Calls back with every cell of the map that the box touches, or whose middle lies under it.
 template <class Visit>
@@ -30,14 +32,14 @@ void under(const Box& box, const Map& map, bool touching, const Visit& visit) {
 }
 
 // Shares of attention by token, 1 for the largest; a word goes on beside the place that was read.
-Map from_focus(const Allocation& allocation, const Map& shape, const std::vector<float>& focus) {
+Map from_focus(const std::vector<ReadToken>& tokens, const Map& shape,
+               const std::vector<float>& focus) {
   Map read = like(shape, 0);
-  const std::vector<Box> boxes = allocating::token_boxes(allocation);
-  const size_t n = std::min(focus.size(), boxes.size());
+  const size_t n = std::min(focus.size(), tokens.size());
   float most = 1e-9F;
   for (size_t i = 0; i < n; ++i) most = std::max(most, focus[i]);
   for (size_t i = 0; i < n; ++i)
-    under(boxes[i], read, true,
+    under(tokens[i].box, read, true,
           [&](size_t cell) { read.values[cell] = std::max(read.values[cell], focus[i] / most); });
   Map out = read;
   for (int r = 0; r < out.rows; ++r)
@@ -48,35 +50,78 @@ Map from_focus(const Allocation& allocation, const Map& shape, const std::vector
   return out;
 }
 
-Map read_from(const Pass& pass, const Map& attention) {
-  const Allocation& allocation = pass.allocation;
-  if (!pass.reply.focus.empty()) return from_focus(allocation, pass.relevance, pass.reply.focus);
+Map read_from(const Pass& pass, const std::vector<ReadToken>& tokens) {
+  if (!pass.reply.focus.empty()) return from_focus(tokens, pass.relevance, pass.reply.focus);
   Map out = like(pass.relevance, 0);
-  if (!attention.empty()) {
-    out.values = resample(attention, out.rows, out.cols).values;
+  if (!pass.reply.attention.empty()) {
+    out.values = resample(pass.reply.attention.front(), out.rows, out.cols).values;
     return out;
   }
   float most = 1e-6F;
-  for (const Leaf& leaf : allocation.leaves) most = std::max(most, leaf.relevance);
-  for (const Leaf& leaf : allocation.leaves)
-    if (leaf.level <= kFineLevel)
-      under(allocating::box_of(allocation.geometry, leaf), out, false, [&](size_t i) {
-        out.values[i] = 0.5F + 0.5F * std::clamp(leaf.relevance / most, 0.0F, 1.0F);
+  for (const ReadToken& token : tokens) most = std::max(most, token.relevance);
+  const float highest = std::max(1e-6F, maximum(pass.relevance));
+  for (const ReadToken& token : tokens)
+    if (token.level <= kFineLevel)
+      under(token.box, out, false, [&](size_t i) {
+        const float own =
+            token.relevance >= 0 ? token.relevance / most : pass.relevance.values[i] / highest;
+        out.values[i] = 0.5F + 0.5F * std::clamp(own, 0.0F, 1.0F);
       });
   return out;
 }
 
-void measure_focus(Pass& pass) {
-  const std::vector<float>& focus = pass.reply.focus;
-  const size_t n = std::min(focus.size(), pass.allocation.leaves.size());
+void measure_focus(Pass& pass, const std::vector<ReadToken>& tokens) {
+  std::vector<float> focus = pass.reply.focus;
+  focus.resize(std::min(focus.size(), tokens.size()));
   double sum = 0, levels = 0;
-  for (size_t i = 0; i < n; ++i) {
+  for (size_t i = 0; i < focus.size(); ++i) {
     sum += static_cast<double>(focus[i]);
-    levels += static_cast<double>(focus[i]) * pass.allocation.leaves[i].level;
+    levels += static_cast<double>(focus[i]) * tokens[i].level;
   }
   if (!(sum > 0)) return;
-  pass.gathered = gathered({focus.begin(), focus.begin() + static_cast<std::ptrdiff_t>(n)});
+  pass.gathered = gathered(pass.reply.places.empty() ? focus : above_even(std::move(focus)));
   pass.detail = levels / sum;
+}
+
+double side_of(const Box& box) { return std::sqrt(static_cast<double>(box.area())); }
+
+// How often a view halves the sides of what it shows.
+double level_of(const Crop& crop) {
+  const double shown = std::sqrt(static_cast<double>(crop.width) * crop.height);
+  return std::log2(side_of(crop.box) / std::max(1.0, shown));
+}
+
+// A model's own tokens. Level 0 is a token of the picture at its own size: views say which that is,
+// a grid has no finer ones than it shows.
+std::vector<ReadToken> placed(const Pass& pass, int width, int height) {
+  const Allocation& a = pass.allocation;
+  const float x = static_cast<float>(a.geometry.width) / static_cast<float>(width);
+  const float y = static_cast<float>(a.geometry.height) / static_cast<float>(height);
+  std::vector<ReadToken> out;
+  double unit = 1e30;
+  for (const Box& b : pass.reply.places) {
+    out.push_back({{b.x0 * x, b.y0 * y, b.x1 * x, b.y1 * y}});
+    unit = std::min(unit, side_of(out.back().box));
+  }
+  if (!a.crops.empty() && a.crops[0].tokens > 0)
+    unit = side_of(a.crops[0].box) / std::sqrt(a.crops[0].tokens) / std::exp2(level_of(a.crops[0]));
+  for (ReadToken& token : out) token.level = std::log2(side_of(token.box) / std::max(1e-6, unit));
+  return out;
+}
+
+// Lower-case words; what is no ASCII belongs to them.
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> out(1);
+  for (const char c : text) {
+    const auto u = static_cast<unsigned char>(c);
+    if (u >= 0x80 || std::isalnum(u) != 0)
+      out.back() += static_cast<char>(std::tolower(u));
+    else if (!out.back().empty())
+      out.emplace_back();
+  }
+  if (out.back().empty()) out.pop_back();
+  std::sort(out.begin(), out.end());
+  return out;
 }
 
 // One number in [0,1) for a cell (SplitMix64).
@@ -115,8 +160,40 @@ double gathered(const std::vector<float>& focus) {
   return std::accumulate(most.begin(), most.begin() + top, 0.0) / sum;
 }
 
-void remember(Pass& pass, const Map& attention, History& history) {
-  const Map read = read_from(pass, attention);
+std::vector<float> above_even(std::vector<float> focus) {
+  const float even = std::accumulate(focus.begin(), focus.end(), 0.0F) /
+                     static_cast<float>(std::max<size_t>(1, focus.size()));
+  for (float& share : focus) share = std::max(0.0F, share - even);
+  return focus;
+}
+
+double agreement(const std::string& a, const std::string& b) {
+  const std::vector<std::string> left = words_of(a), right = words_of(b);
+  if (left.empty() && right.empty()) return a == b ? 1 : 0;
+  std::vector<std::string> common;
+  std::set_intersection(left.begin(), left.end(), right.begin(), right.end(),
+                        std::back_inserter(common));
+  return 2.0 * static_cast<double>(common.size()) / static_cast<double>(left.size() + right.size());
+}
+
+std::vector<ReadToken> tokens_of(const Pass& pass, int width, int height) {
+  if (!pass.reply.places.empty()) return placed(pass, width, height);
+  const Allocation& a = pass.allocation;
+  std::vector<ReadToken> out;
+  for (const Box& box : allocating::token_boxes(a)) out.push_back({box});
+  for (size_t i = 0; i < a.leaves.size(); ++i) {
+    out[i].level = a.leaves[i].level;
+    out[i].relevance = a.leaves[i].relevance;
+  }
+  size_t next = a.leaves.size();
+  for (const Crop& crop : a.crops)
+    for (int64_t n = Geometry{crop.width, crop.height, 0}.native_tokens(); n > 0; --n)
+      out[next++].level = level_of(crop);
+  return out;
+}
+
+void remember(Pass& pass, const std::vector<ReadToken>& tokens, History& history) {
+  const Map read = read_from(pass, tokens);
   if (history.seen.empty()) {
     history.seen = like(pass.relevance, 0);
     history.attention_accumulated = like(pass.relevance, 0);
@@ -125,15 +202,14 @@ void remember(Pass& pass, const Map& attention, History& history) {
     float& sum = history.attention_accumulated.values[i];
     sum = std::min(1.0F, sum + read.values[i]);
   }
-  for (const Leaf& leaf : pass.allocation.leaves)
-    if (leaf.level <= kFineLevel)
-      under(allocating::box_of(pass.allocation.geometry, leaf), history.seen, false,
-            [&](size_t i) { history.seen.values[i] = 1; });
+  for (const ReadToken& token : tokens)
+    if (token.level <= kFineLevel)
+      under(token.box, history.seen, false, [&](size_t i) { history.seen.values[i] = 1; });
   history.attention_previous = read;
   ++history.passes;
   history.uncertainty = pass.uncertainty;
   pass.attention = read;
-  measure_focus(pass);
+  measure_focus(pass, tokens);
 }
 
 double exploration(const PassRules& rules, double uncertainty) {

@@ -14,11 +14,27 @@ double uncertainty(const std::vector<float>& probabilities);
 
 // Share of the focus on the four tokens that were read most; -1 when the model cannot tell.
 double gathered(const std::vector<float>& focus);
+// What of each share is above an even one.
+std::vector<float> above_even(std::vector<float> focus);
+
+// Share of words that two answers have in common (Dice's coefficient, lower case, in any order); of
+// answers without words: 1 for equal ones.
+double agreement(const std::string& a, const std::string& b);
+
+// A token as it was read.
+struct ReadToken {
+  Box box;               // pixels of the allocation
+  double level = 0;      // 0: the finest that this picture offers at its own size
+  float relevance = -1;  // of its leaf; -1: there is none
+};
+// The tokens of the allocation, or those that the model says (Reply::places, in pixels of a picture
+// of that size).
+std::vector<ReadToken> tokens_of(const Pass& pass, int width, int height);
 
 // Adds what a pass saw and read to the history, on the grid of its map, and fills pass.attention,
 // gathered and detail. A model that does not say where it read has read what it was shown finely,
 // half for being shown, half by relevance.
-void remember(Pass& pass, const Map& attention, History& history);
+void remember(Pass& pass, const std::vector<ReadToken>& tokens, History& history);
 
 // Strength of exploring after a pass of that uncertainty: see PassRules::explore.
 double exploration(const PassRules& rules, double uncertainty);
@@ -42,6 +58,7 @@ double chance(const PassPolicy::Features& model, const PassPolicy::Features& fea
 
 // Where the answer was read: the token that the writer looked at most and what lies around it, in
 // pixels of the allocation. focus: one share a token. None when nothing was looked at.
-std::optional<Box> answer_box(const Allocation& allocation, const std::vector<float>& focus);
+std::optional<Box> answer_box(const std::vector<ReadToken>& tokens,
+                              const std::vector<float>& focus);
 
 }  // namespace arrcoc::asking

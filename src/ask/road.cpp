@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "arrcoc/error.h"
 #include "ask/passes.h"
@@ -12,7 +13,6 @@ namespace arrcoc::asking {
 
 namespace {
 
-constexpr int kLeastTokens = 32;    // a pass of fewer tokens shows too little of a picture
 constexpr int kFixedTokens = 180;   // when the looker fails
 constexpr float kNotMeant = 0.25F;  // what is left of relevance in pictures that are not meant
 
@@ -26,8 +26,10 @@ void check(const AskOptions& options, const Capabilities& takes, size_t pictures
     throw Error(ErrorCode::bad_argument, "a pass takes more than 0 and at most 4 times the budget");
   if (r.total_budget < 0)
     throw Error(ErrorCode::bad_argument, "the total budget is a number of tokens");
-  if (r.passes > 1 && takes.takes != TokenKind::patches)
-    throw Error(ErrorCode::unsupported, "looking again is for the bundled model");
+  if (r.passes > 1 && takes.takes == TokenKind::native)
+    throw Error(ErrorCode::unsupported,
+                "looking again is for models that read a part of the picture: mode native reads "
+                "all of it");
 }
 
 // The map speaks of picture pixels, the pyramid may be of another size.
@@ -36,17 +38,18 @@ void move_to(const Geometry& geometry, const Picture& picture, Map& map) {
   map.cell_height *= static_cast<float>(geometry.height) / static_cast<float>(picture.height());
 }
 
+}  // namespace
+
 Box scaled(const Box& b, double sx, double sy) {
   return Box{static_cast<float>(b.x0 * sx), static_cast<float>(b.y0 * sy),
              static_cast<float>(b.x1 * sx), static_cast<float>(b.y1 * sy)};
 }
 
-void append(std::vector<std::string>& to, const std::vector<std::string>& from) {
-  for (const std::string& note : from)
-    if (std::find(to.begin(), to.end(), note) == to.end()) to.push_back(note);
+void Road::note(const std::vector<std::string>& from) {
+  for (const std::string& one : from)
+    if (std::find(fallbacks_.begin(), fallbacks_.end(), one) == fallbacks_.end())
+      fallbacks_.push_back(one);
 }
-
-}  // namespace
 
 Road::Road(std::vector<std::shared_ptr<const SeenPicture>> pictures,
            std::shared_ptr<const Model> model, const std::string& question, AskOptions options,
@@ -63,9 +66,11 @@ Road::Road(std::vector<std::shared_ptr<const SeenPicture>> pictures,
     throw Error(ErrorCode::bad_argument, "there must be one look a picture, or none");
   if (model_) options_.allocate.token_pixels = takes_.token_pixels;
   if (!options_.own_budget.empty()) options_.budget = options_.own_budget;
-  if (pictures_.size() == 1 || takes_.several) return;
+  if (pictures_.size() == 1) return;
   comparison_ = comparison_in(query_);
   if (!comparison_) named_ = named_picture(query_, pictures_.size());
+  differences_ = comparison_ && comparison_->by == Comparison::By::difference;
+  if (takes_.several) comparison_.reset();  // whoever reads all of them compares by itself
   if (comparison_ && !comparison_->each.empty()) asked_ = parse_query(comparison_->each);
 }
 
@@ -122,7 +127,7 @@ void Road::look() {
     one.relevance = one.out.look.relevance;  // the question's own, for every pass
     if (!options_.gaze.empty()) one.out.look.relevance.map = first_map(one);
     move_to(one.seen->pyramid->geometry(), one.seen->picture, one.relevance.map);
-    append(fallbacks_, one.relevance.fallbacks);
+    note(one.relevance.fallbacks);
     // A picture that the question does not mean keeps its minimum and what nobody else needs.
     if (named_ && *named_ != i)
       for (float& v : one.relevance.map.values) v *= kNotMeant;
@@ -130,7 +135,7 @@ void Road::look() {
     const Budget own = allocating::budget(one.out.look, asked_, options_.budget);
     if (i == 0 || own.tokens > single_.tokens) single_ = own;
   }
-  if (comparison_ && comparison_->by == Comparison::By::difference) point_out_differences();
+  if (differences_) point_out_differences();
 }
 
 void Road::point_out_differences() {
@@ -140,133 +145,6 @@ void Road::point_out_differences() {
         difference(pictures_[i].seen->picture, pictures_[i == 0 ? 1 : 0].seen->picture, map);
     if (!apart.empty()) map = std::move(apart);
   }
-}
-
-// ---- allocate
-
-// Tokens of the next pass, 0 when they would not be worth it.
-int Road::affordable() const {
-  const PassRules& rules = options_.passes;
-  const bool first = manner_ == Manner::first;
-  // A single pass has all of its budget: there is nothing to save it for.
-  const double share = rules.passes == 1          ? 1
-                       : first                    ? rules.first
-                       : manner_ == Manner::wider ? rules.wider
-                                                  : rules.later;
-  const int wanted = std::max(std::min(kLeastTokens, single_.tokens),
-                              static_cast<int>(std::lround(share * single_.tokens)));
-  if (rules.total_budget == 0) return wanted;
-  if (first) return std::min(wanted, rules.total_budget);
-  const int left = rules.total_budget - static_cast<int>(tokens_);
-  // A wider look that is no wider than the first says nothing new.
-  const int least = manner_ == Manner::wider
-                        ? static_cast<int>(pictures_[chosen_].out.passes.front().tokens) + 1
-                        : kLeastTokens;
-  return left >= std::min(least, wanted) ? std::min(wanted, left) : 0;
-}
-
-bool Road::allocate() {
-  Budget budget = single_;
-  budget.tokens = affordable();
-  if (budget.tokens == 0) {
-    stop = Stop::budget;
-    return false;
-  }
-  reading_.clear();
-  if (manner_ == Manner::first) {
-    for (size_t i = 0; i < pictures_.size(); ++i) reading_.push_back(i);
-    allocate_first(budget);
-  } else {
-    reading_ = {chosen_};
-    allocate_again(pictures_[chosen_], budget);
-  }
-  return true;
-}
-
-Geometry Road::geometry(const One& one) const {
-  Geometry out = one.seen->pyramid->geometry();
-  out.finest = options_.enlarge ? kFinestEver : 0;
-  return out;
-}
-
-void Road::begin_pass(One& one, Allocation allocation, Map relevance) {
-  one.open = Pass{};
-  one.open.manner = manner_;
-  one.open.allocation = std::move(allocation);
-  one.open.relevance = std::move(relevance);
-  append(fallbacks_, one.open.allocation.fallbacks);
-}
-
-Allocation Road::spread(const One& one, const Relevance& relevance, const Budget& budget) const {
-  const Geometry g = geometry(one);
-  switch (takes_.takes) {
-    case TokenKind::views:
-      return allocating::allocate_views(
-          relevance, g, budget, options_.allocate,
-          [this](int width, int height) { return model_->view_tokens(width, height); });
-    case TokenKind::native:
-      return allocating::allocate_views(
-          relevance, g, {static_cast<int>(one.out.native_tokens), "native", "the picture as it is"},
-          options_.allocate,
-          [this](int width, int height) { return model_->view_tokens(width, height); });
-    case TokenKind::patches:
-    case TokenKind::selection:
-      break;
-  }
-  AllocateOptions allocate = options_.allocate;
-  for (Box& box : allocate.evidence)
-    box = scaled(box, static_cast<double>(g.width) / one.out.width,
-                 static_cast<double>(g.height) / one.out.height);
-  return allocating::allocate(relevance, g, budget, options_.allocator, allocate);
-}
-
-// The question's map, lifted to where somebody looked.
-Map Road::first_map(const One& one) const {
-  return temper(one.relevance.map, {}, one.history, Manner::first, 0, options_.passes, 0);
-}
-
-void Road::allocate_first(const Budget& budget) {
-  const auto count = static_cast<int>(pictures_.size());
-  if (budget.tokens < count)
-    throw Error(ErrorCode::bad_argument, std::to_string(budget.tokens) + " tokens cannot show " +
-                                             std::to_string(count) + " pictures");
-  const bool leaves = takes_.takes == TokenKind::patches || takes_.takes == TokenKind::selection;
-  std::vector<Relevance> relevance;
-  std::vector<Geometry> geometries;
-  for (const One& one : pictures_) {
-    relevance.push_back(one.relevance);
-    relevance.back().map = first_map(one);
-    geometries.push_back(geometry(one));
-  }
-  if (count > 1 && leaves) {
-    auto shares = allocating::allocate_together(relevance, geometries, budget, options_.minimum,
-                                                options_.allocate);
-    for (size_t i = 0; i < pictures_.size(); ++i)
-      begin_pass(pictures_[i], std::move(shares[i]), relevance[i].map);
-  } else {
-    Budget own = budget;
-    own.tokens /= count;
-    for (size_t i = 0; i < pictures_.size(); ++i)
-      begin_pass(pictures_[i], spread(pictures_[i], relevance[i], own), relevance[i].map);
-  }
-  for (One& one : pictures_) one.out.budget = one.open.allocation.budget;
-}
-
-void Road::allocate_again(One& one, const Budget& budget) {
-  const PassRules& rules = options_.passes;
-  const bool elsewhere = manner_ == Manner::elsewhere;
-  const double explore = elsewhere ? exploration(rules, one.history.uncertainty) : 0;
-  const Map interest =
-      explore > 0 && one.seen->seen ? one.seen->looker->interest(*one.seen->seen) : Map{};
-  Relevance tempered = one.relevance;
-  tempered.map = temper(one.relevance.map, interest, one.history, manner_, explore, rules,
-                        options_.allocate.seed + static_cast<uint64_t>(one.out.passes.size()));
-  Geometry g = geometry(one);
-  if (rules.enlarge && manner_ == Manner::closer) g.finest = kFinestEver;
-  Allocation allocation =
-      allocating::allocate(tempered, g, budget, options_.allocator, options_.allocate);
-  begin_pass(one, std::move(allocation), std::move(tempered.map));
-  one.open.explore = interest.empty() ? 0 : explore;
 }
 
 // ---- cut
@@ -298,6 +176,7 @@ std::vector<Reading> Road::cut() {
     reading.question = asked_.text;
     reading.before = options_.before;
     reading.generate = options_.generate;
+    reading.again = options_.passes.passes > 1;
   }
   return out;
 }
@@ -320,20 +199,38 @@ void Road::record(const One& one, const TokenSequence& tokens) {
 
 // ---- read
 
+// One picture's part of a reply about several: kept says how many shares of focus are its own.
+Reply Road::part_of(const Reply& all, size_t k) {
+  Reply out = all;
+  const auto part = [k](auto& list) {
+    if (k < list.size()) list = {list[k]};
+  };
+  part(out.kept);
+  part(out.attention);
+  if (all.focus.empty() || k >= all.kept.size()) return out;
+  size_t from = 0;
+  for (size_t i = 0; i < k; ++i) from += static_cast<size_t>(all.kept[i]);
+  const auto share = [&](const auto& list) {
+    const size_t begin = std::min(from, list.size());
+    const size_t end = std::min(begin + static_cast<size_t>(all.kept[k]), list.size());
+    return std::decay_t<decltype(list)>(list.begin() + static_cast<std::ptrdiff_t>(begin),
+                                        list.begin() + static_cast<std::ptrdiff_t>(end));
+  };
+  out.focus = share(all.focus);
+  out.places = share(all.places);
+  return out;
+}
+
 void Road::take(std::vector<Reply> replies) {
   const size_t expected = takes_.several ? 1 : reading_.size();
   if (replies.size() != expected)
     throw Error(ErrorCode::bad_argument, "[hear] there must be one reply a reading");
+  const bool together = takes_.several && reading_.size() > 1;
+  const std::vector<float> focus = together ? replies.front().focus : std::vector<float>{};
   for (size_t k = 0; k < reading_.size(); ++k) {
-    Reply reply = takes_.several ? replies.front() : std::move(replies[k]);
-    if (takes_.several) {  // this picture's part
-      const auto part = [k](auto& list) {
-        if (k < list.size()) list = {list[k]};
-      };
-      part(reply.kept);
-      part(reply.attention);
-    }
-    end_pass(pictures_[reading_[k]], std::move(reply));
+    One& one = pictures_[reading_[k]];
+    end_pass(one, together ? part_of(replies.front(), k) : std::move(replies[k]));
+    if (!focus.empty()) one.out.passes.back().gathered = gathered(above_even(focus));
   }
 }
 
@@ -345,10 +242,10 @@ void Road::end_pass(One& one, Reply reply) {
     for (int64_t i : *reply.left) left.push_back(pass.allocation.leaves[static_cast<size_t>(i)]);
     pass.allocation.leaves = std::move(left);
   }
-  append(fallbacks_, reply.fallbacks);
+  note(reply.fallbacks);
   pass.reply = std::move(reply);
   pass.uncertainty = uncertainty(pass.reply.probabilities);
-  remember(pass, pass.reply.attention.empty() ? Map{} : pass.reply.attention.front(), one.history);
+  remember(pass, tokens_of(pass, one.out.width, one.out.height), one.history);
   const bool first = one.out.passes.empty();
   pass.confidence = options_.pass_policy
                         ? chance(options_.pass_policy->right, features_of(pass, first))
@@ -356,8 +253,26 @@ void Road::end_pass(One& one, Reply reply) {
   tokens_ += pass.tokens;
   one.out.tokens += pass.tokens;
   one.out.passes.push_back(std::move(pass));
-  if (believed(one.out.passes.back()) > believed(one.out.answer()))
-    one.out.best = one.out.passes.size() - 1;
+  compare_answers(one);
+  for (size_t i = 0; i < one.out.passes.size(); ++i)
+    if (believed(one.out.passes[i]) > believed(one.out.answer())) one.out.best = i;
+}
+
+// Without probabilities, how far the passes agree says how sure they are.
+void Road::compare_answers(One& one) {
+  std::vector<Pass>& passes = one.out.passes;
+  if (passes.size() < 2) return;
+  for (Pass& pass : passes) {
+    if (!pass.reply.probabilities.empty()) continue;
+    pass.agreement = 0;
+    for (const Pass& other : passes)
+      if (&other != &pass)
+        pass.agreement = std::max(pass.agreement, agreement(pass.reply.text, other.reply.text));
+    pass.reply.confidence = pass.confidence = pass.agreement;
+    pass.uncertainty = 1 - pass.agreement;
+    note({kAgreement});
+  }
+  one.history.uncertainty = passes.back().uncertainty;
 }
 
 double Road::believed(const Pass& pass) const {
@@ -368,7 +283,20 @@ double Road::believed(const Pass& pass) const {
 
 // ---- again?
 
+// Of pictures that are read together: the one that the best pass looked at most.
+size_t Road::most_read() const {
+  size_t out = 0;
+  float most = 0;
+  for (size_t i = 0; i < pictures_.size(); ++i) {
+    const std::vector<float>& focus = pictures_[i].out.answer().reply.focus;
+    const float share = std::accumulate(focus.begin(), focus.end(), 0.0F);
+    if (share > most) out = i, most = share;
+  }
+  return out;
+}
+
 void Road::choose_picture() {
+  if (takes_.several) chosen_ = named_ ? *named_ : most_read();
   if (manner_ != Manner::first || takes_.several) return;
   std::vector<Said> said;
   for (const One& one : pictures_)
@@ -450,7 +378,8 @@ Answer Road::described(std::vector<PictureAnswer> pictures) const {
     const Pass& best = picture.answer();
     const Geometry& g = best.allocation.geometry;
     if (!best.reply.text.empty() && best.reply.text != "none" && !best.reply.focus.empty())
-      if (const auto box = answer_box(best.allocation, best.reply.focus))
+      if (const auto box =
+              answer_box(tokens_of(best, picture.width, picture.height), best.reply.focus))
         picture.box = scaled(*box, static_cast<double>(picture.width) / g.width,
                              static_cast<double>(picture.height) / g.height);
   }

@@ -11,6 +11,8 @@
 
 namespace arrcoc::asking {
 
+Box scaled(const Box& box, double x, double y);
+
 class Road {
  public:
   Road(std::vector<std::shared_ptr<const SeenPicture>> pictures, std::shared_ptr<const Model> model,
@@ -48,17 +50,24 @@ class Road {
   int64_t native_tokens(const One& one) const;
   Look look_at(const One& one, const History& history);
   void point_out_differences();
+  void note(const std::vector<std::string>& fallbacks);
+
   int affordable() const;
   Geometry geometry(const One& one) const;
-  void begin_pass(One& one, Allocation allocation, Map relevance);
-  void allocate_first(const Budget& budget);
-  void allocate_again(One& one, const Budget& budget);
+  Relevance relevance_for(const One& one, double& explored) const;
   Map first_map(const One& one) const;
+  std::vector<Allocation> spread(const std::vector<Relevance>& maps, const Budget& budget) const;
   Allocation spread(const One& one, const Relevance& relevance, const Budget& budget) const;
+  // Why a further pass of these is not worth it; Stop::open: it is.
+  Stop useless(const std::vector<Allocation>& allocations) const;
+
   void record(const One& one, const TokenSequence& tokens);
+  static Reply part_of(const Reply& all, size_t k);
   void end_pass(One& one, Reply reply);
+  void compare_answers(One& one);
   double believed(const Pass& pass) const;
   bool widened() const;
+  size_t most_read() const;
   void choose_picture();
   Answer described(std::vector<PictureAnswer> pictures) const;
 
@@ -70,6 +79,7 @@ class Road {
   std::vector<Look> looks_;
   std::optional<Comparison> comparison_;
   std::optional<size_t> named_;
+  bool differences_ = false;  // are asked for
   bool looked_ = false;
   Budget single_;                // of a single look at all pictures
   std::vector<size_t> reading_;  // pictures of the open readings

@@ -57,6 +57,49 @@ AllocateOptions for_views() {
   return options;
 }
 
+TEST(Views, SeveralPicturesShareByRelevance) {
+  const Geometry g{1120, 1120, 0}, small{112, 84, 0};  // 1,600 and 12 tokens as they are
+  Map hot = map_over(g, 40, 40, 0.01F);
+  const Relevance cold = relevance_of(hot);
+  for (int i = 0; i < 40; ++i) hot.values[static_cast<size_t>(400 + i * 3)] = 1;
+  const auto shares = allocate_views_together({relevance_of(hot), cold}, {g, g}, tokens(300), 16,
+                                              for_views(), view_tokens);
+  EXPECT_LE(shares[0].tokens() + shares[1].tokens(), 300);
+  EXPECT_GT(shares[0].tokens(), 2 * shares[1].tokens());
+  EXPECT_GE(shares[1].tokens(), 12);
+  // What a small picture cannot use goes to the other.
+  const auto given = allocate_views_together({cold, relevance_of(map_over(small, 3, 4, 0.9F))},
+                                             {g, small}, tokens(300), 16, for_views(), view_tokens);
+  EXPECT_EQ(given[1].tokens(), 12);
+  EXPECT_GT(given[0].tokens(), 250);
+  EXPECT_LE(given[0].tokens(), 288);
+  // A floor is paid before relevance counts.
+  const auto dear = [](int width, int height) {
+    return std::max<int64_t>(100, view_tokens(width, height));
+  };
+  const auto floors = allocate_views_together({relevance_of(hot), cold}, {g, g}, tokens(300), 16,
+                                              for_views(), dear);
+  EXPECT_GE(floors[1].tokens(), 100);
+  EXPECT_LE(floors[0].tokens() + floors[1].tokens(), 300);
+  EXPECT_THROW(
+      allocate_views_together({cold, cold}, {g, g}, tokens(1), 16, for_views(), view_tokens),
+      Error);
+}
+
+// A closer look may enlarge although the picture fits as it is.
+TEST(Views, AreEnlargedOnlyWhereThatIsAllowed) {
+  Geometry g{280, 280, 0};  // 100 tokens
+  Map map = map_over(g, 10, 10, 0.05F);
+  map.at(2, 2) = 1;
+  const auto plain = allocate_views(relevance_of(map), g, tokens(150), for_views(), view_tokens);
+  ASSERT_EQ(plain.crops.size(), 1U);
+  g.finest = -1;
+  const auto closer = allocate_views(relevance_of(map), g, tokens(150), for_views(), view_tokens);
+  ASSERT_EQ(closer.crops.size(), 2U);
+  EXPECT_GT(closer.crops[1].width, closer.crops[1].box.width());
+  EXPECT_LE(closer.tokens(), 150);
+}
+
 TEST(Views, APictureThatFitsGoesAsItIs) {
   const Geometry g{280, 280, 0};
   const Allocation out =

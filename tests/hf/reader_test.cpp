@@ -400,7 +400,8 @@ TEST(Conversation, RefusesWhatCannotWorkWithAReason) {
   refused([&] { asker.ask(pictures, "Where?", options); }, "more pictures than were given");
   options = settings();
   options.passes.passes = 2;
-  refused([&] { asker.ask(pictures, "Where?", options); }, "looking again");
+  const Asker native(nullptr, open_model(folder, {ReadMode::native}));
+  refused([&] { native.ask(pictures, "Where?", options); }, "looking again");
 }
 
 }  // namespace

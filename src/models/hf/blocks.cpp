@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <map>
 
 #include "arrcoc/error.h"
@@ -150,17 +151,38 @@ Encoder::Encoder(const EncoderConfig& c, const std::string& prefix, Source& sour
   }
 }
 
-at::Tensor Encoder::operator()(at::Tensor x, bool causal, int64_t layers,
-                               const at::Tensor& mask) const {
+void watch_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& mask,
+                     EncoderSight& sight) {
+  constexpr int64_t kRows = 256;
+  const int64_t rows = sight.by_first ? 1 : q.size(2);
+  const double scale = 1 / std::sqrt(static_cast<double>(q.size(3)));
+  at::Tensor sum;
+  for (int64_t from = 0; from < rows; from += kRows) {
+    const at::Tensor some = q.narrow(2, from, std::min(kRows, rows - from));
+    at::Tensor scores = at::matmul(some, k.transpose(2, 3)).to(at::kFloat) * scale;
+    if (mask.defined()) scores = scores + mask;
+    const at::Tensor got = at::softmax(scores, -1).sum(2).mean(1);
+    sum = sum.defined() ? sum + got : got;
+  }
+  sight.looked = sum / static_cast<double>(rows);
+  sight.keys = k.to(at::kFloat).mean(1);
+}
+
+at::Tensor Encoder::operator()(at::Tensor x, bool causal, int64_t layers, const at::Tensor& mask,
+                               EncoderSight* sight) const {
   double scale = 1 / std::sqrt(static_cast<double>(x.size(-1) / heads_));
   size_t count = layers < 0 ? layers_.size() : static_cast<size_t>(layers);
+  const size_t watched =
+      std::min(std::max<size_t>(count, 1) - 1, layers_.size() < 2 ? 0 : layers_.size() - 2);
   for (size_t i = 0; i < count; ++i) {
     check_cancelled();
     const Layer& layer = layers_[i];
     at::Tensor normal = layer.norm1(x);
-    at::Tensor mixed = compat::attention(split_heads(layer.q(normal), heads_),
-                                         split_heads(layer.k(normal), heads_),
-                                         split_heads(layer.v(normal), heads_), scale, causal, mask);
+    const at::Tensor q = split_heads(layer.q(normal), heads_);
+    const at::Tensor k = split_heads(layer.k(normal), heads_);
+    if (sight != nullptr && i == watched) watch_attention(q, k, mask, *sight);
+    at::Tensor mixed =
+        compat::attention(q, k, split_heads(layer.v(normal), heads_), scale, causal, mask);
     x = x + layer.out(join_heads(mixed));
     x = x + layer.mlp(layer.norm2(x));
   }

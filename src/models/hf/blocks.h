@@ -72,6 +72,16 @@ Linear patch_projection(Source& source, const std::string& name, int64_t hidden,
 // Error{bad_argument} unless pixels are [B,channels,side,side].
 void require_square(const at::Tensor& pixels, int64_t channels, int64_t side);
 
+// What an encoder of pictures looks at in its last layer but one.
+struct EncoderSight {
+  bool by_first = false;  // given: only what the first row (the class token) looks at counts
+  at::Tensor looked;      // [B,L] attention that each row gets, mean over heads and those who look
+  at::Tensor keys;        // [B,L,d] mean over heads
+};
+// q, k [B,H,L,d]; mask as of Encoder. Rows look some at a time: all of them need much memory.
+void watch_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& mask,
+                     EncoderSight& sight);
+
 struct EncoderConfig {
   int64_t hidden = 768, intermediate = 3072, layers = 12, heads = 12;
   double eps = 1e-5;
@@ -92,8 +102,9 @@ class Encoder {
   // CLIP's and SigLIP's, with biases everywhere.
   Encoder(const EncoderConfig& config, const std::string& prefix, Source& source);
   // x [B,L,D]; layers: how many to run (all by default). mask: added to the scores, [B,1,1,L].
+  // sight: may be null.
   at::Tensor operator()(at::Tensor x, bool causal = false, int64_t layers = -1,
-                        const at::Tensor& mask = {}) const;
+                        const at::Tensor& mask = {}, EncoderSight* sight = nullptr) const;
 
  private:
   int64_t heads_ = 1;

@@ -192,8 +192,11 @@ at::Tensor Decoder::attend(const Layer& layer, const at::Tensor& x, const Rotary
       std::count(probe->layers.begin(), probe->layers.end(), static_cast<int64_t>(index))) {
     int64_t queries = std::min(probe->queries, q.size(2));
     at::Tensor last = q.narrow(2, q.size(2) - queries, queries);
-    at::Tensor keys = k.repeat_interleave(config_.heads / config_.kv_heads, 1);
-    at::Tensor scores = at::matmul(last, keys.transpose(2, 3)).to(at::kFloat) * scale;
+    // Heads that share keys are rows of one product: [B,K,heads/K*queries,D] x [B,K,D,keys].
+    const at::Tensor rows = last.reshape({q.size(0), config_.kv_heads, -1, config_.head_dim});
+    at::Tensor scores = at::matmul(rows, k.transpose(2, 3)).to(at::kFloat) * scale;
+    scores = scores.view({q.size(0), config_.heads, queries, k.size(2)});
+    if (cache && cache->mask.defined()) scores = scores + cache->mask.narrow(3, 0, k.size(2));
     at::Tensor unseen = at::ones({queries, k.size(2)}, scores.options().dtype(at::kBool))
                             .triu(k.size(2) - queries + 1);
     probe->maps.push_back(at::softmax(scores.masked_fill(unseen, -INFINITY), -1).mean(1));

@@ -152,6 +152,10 @@ int64_t HfModel::native_tokens(int width, int height) const {
   return high / token_pixels() * (wide / token_pixels());
 }
 
+int64_t HfModel::least_tokens() const {
+  return processor_->has_views() ? vlm_->tile_tokens(processor_->tile_side()) + 1 : 1;
+}
+
 std::pair<int64_t, int64_t> HfModel::view_grid(int width, int height) const {
   const int64_t unit = token_pixels();
   const auto [high, wide] = processor_->smart_size(height, width, {unit * unit, 0});
@@ -182,6 +186,14 @@ Features HfModel::encode_image(const Picture& picture, int64_t max_tokens) const
   if (max_tokens > 0 && vlm_->config().is_smol())
     return encode_views(pixels, out, {static_cast<int64_t>(out.views.size()) - 1});
   take(out, vlm_->encode(pixels.values, pixels.grid));
+  return out;
+}
+
+Features HfModel::encode_watched(const Picture& picture, EncoderSight& sight) const {
+  c10::InferenceMode guard;
+  const Pixels pixels = processor_->process(picture.rgb);
+  Features out = frame(picture, pixels, *processor_, *vlm_);
+  take(out, vlm_->encode_watched(pixels.values, pixels.grid, sight));
   return out;
 }
 

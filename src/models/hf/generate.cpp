@@ -15,6 +15,7 @@ namespace arrcoc::hf {
 namespace {
 
 constexpr int64_t kReserved = 1024;  // new tokens that the cache has room for before it grows
+constexpr int64_t kWatched = 32;     // tokens of an answer whose attention counts
 
 // The same numbers on every standard library: 53 random bits.
 double uniform(std::mt19937_64& engine) { return static_cast<double>(engine() >> 11) * 0x1.0p-53; }
@@ -23,21 +24,25 @@ bool contains(const std::vector<int64_t>& ids, int64_t id) {
   return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
-// maps [B,queries,keys] -> of row b the mean over queries [from, from + count) at the visual
-// places.
-std::vector<float> visual_attention(const AttentionProbe& probe, const Prompt& prompt, int64_t b,
-                                    int64_t from, int64_t count) {
-  if (probe.maps.empty()) return {};
+// maps [B,queries,keys], mean over them; of row b the mean over queries [from, from + count) at the
+// visual places: [N] on their device.
+at::Tensor visual_attention(const AttentionProbe& probe, const at::Tensor& places, int64_t b,
+                            int64_t from, int64_t count) {
   at::Tensor sum;
   for (const at::Tensor& map : probe.maps) {
     const at::Tensor one = map[b].narrow(0, from, count).mean(0);
     sum = sum.defined() ? sum + one : one;
   }
-  const at::Tensor mean = (sum / static_cast<double>(probe.maps.size())).to(at::kCPU).contiguous();
-  const float* at = mean.data_ptr<float>();
-  std::vector<float> out;
-  for (int64_t place : prompt.visual_places) out.push_back(at[place]);
-  return out;
+  return (sum / static_cast<double>(probe.maps.size())).index_select(0, places);
+}
+
+at::Tensor places_of(const Prompt& prompt, at::Device device) {
+  return at::tensor(prompt.visual_places, at::kLong).to(device);
+}
+
+std::vector<float> on_cpu(const at::Tensor& given) {
+  const at::Tensor all = given.to(at::kCPU, at::kFloat).contiguous();
+  return {all.data_ptr<float>(), all.data_ptr<float>() + all.numel()};
 }
 
 // Layers by number, negative ones from the end. Error{bad_argument} for those that do not exist.
@@ -125,6 +130,9 @@ class Batch {
         prompts_(prompts),
         shared_(shared),
         settings_(settings),
+        watched_(layers_of(model.decoder(), settings.attention_layers)),
+        looked_(prompts.size()),
+        looks_(prompts.size(), 0),
         over_(prompts.size(), false),
         out_(prompts.size()) {
     for (const Prompt& prompt : prompts) {
@@ -148,15 +156,35 @@ class Batch {
       for (size_t b = 0; b < out_.size(); ++b)
         if (!over_[b]) ids[b] = write(b, logits[static_cast<int64_t>(b)]);
       const bool all = std::find(over_.begin(), over_.end(), false) == over_.end();
-      if (all || step >= settings_.max_new_tokens) return std::move(out_);
+      if (all || step >= settings_.max_new_tokens) break;
       const at::Tensor places = at::tensor(next_, at::kLong).reshape({1, -1, 1});
       for (int64_t& position : next_) ++position;
       const at::Tensor embeds = decoder_.embed(at::tensor(ids, at::kLong).unsqueeze(1));
-      hidden = decoder_.forward(embeds, places, &cache_).select(1, 0);
+      AttentionProbe probe;
+      if (step < kWatched) probe.layers = watched_;
+      hidden = decoder_.forward(embeds, places, &cache_, nullptr, probing(probe)).select(1, 0);
+      for (size_t b = 0; b < out_.size(); ++b)
+        if (!over_[b]) watch(probe, b, 0);
     }
+    for (size_t b = 0; b < out_.size(); ++b)
+      if (looked_[b].defined()) out_[b].attention = on_cpu(looked_[b] / looks_[b]);
+    return std::move(out_);
   }
 
  private:
+  AttentionProbe* probing(AttentionProbe& probe) const {
+    return probe.layers.empty() ? nullptr : &probe;
+  }
+
+  // Where the place looked that the next token of answer b is read off.
+  void watch(const AttentionProbe& probe, size_t b, int64_t query) {
+    if (probe.maps.empty()) return;
+    const at::Tensor places = places_of(prompts_[b], probe.maps[0].device());
+    const at::Tensor one = visual_attention(probe, places, static_cast<int64_t>(b), query, 1);
+    looked_[b] = looked_[b].defined() ? looked_[b] + one : one;
+    looks_[b] += 1;
+  }
+
   int64_t write(size_t b, const at::Tensor& logits) {
     const int64_t id = choose_next(logits, prompts_[b], settings_, uniform(engines_[b]), out_[b]);
     out_[b].stopped = contains(settings_.stop, id);
@@ -205,11 +233,11 @@ class Batch {
         mask[static_cast<int64_t>(b)].narrow(2, shared_ + rest_[b], more).fill_(-INFINITY);
     }
     AttentionProbe probe;
-    probe.layers = layers_of(decoder_, settings_.attention_layers);
+    probe.layers = watched_;
     probe.queries = longest_ - shortest + 1;
-    const at::Tensor hidden = decoder_.forward(at::cat(embeds), at::cat(places, 1), &cache_,
-                                               shared_ > 0 ? nullptr : &prompts_[0].deepstack,
-                                               probe.layers.empty() ? nullptr : &probe);
+    const at::Tensor hidden =
+        decoder_.forward(at::cat(embeds), at::cat(places, 1), &cache_,
+                         shared_ > 0 ? nullptr : &prompts_[0].deepstack, probing(probe));
     cache_.mask = mask;
     std::vector<at::Tensor> last;
     for (size_t b = 0; b < prompts_.size(); ++b) {
@@ -217,7 +245,7 @@ class Batch {
       last.push_back(hidden[row][rest_[b] - 1]);
       out_[b].prompt_tokens = prompts_[b].length();
       out_[b].visual_tokens = static_cast<int64_t>(prompts_[b].visual_places.size());
-      out_[b].attention = visual_attention(probe, prompts_[b], row, rest_[b] - shortest, 1);
+      watch(probe, b, rest_[b] - shortest);
     }
     return at::stack(last);
   }
@@ -226,6 +254,9 @@ class Batch {
   std::span<const Prompt> prompts_;
   int64_t shared_;
   const GenerationSettings& settings_;
+  const std::vector<int64_t> watched_;  // layers
+  std::vector<at::Tensor> looked_;      // [N] of each answer, the sum over looks_ of its tokens
+  std::vector<double> looks_;
   std::vector<int64_t> rest_;  // places of each prompt behind the shared ones
   std::vector<int64_t> next_;  // position of each answer's next token
   std::vector<std::mt19937_64> engines_;
@@ -257,7 +288,7 @@ std::vector<float> look_of_words(const Vlm& model, const Prompt& prompt, int64_t
   probe.queries = words;
   probe.only = true;
   model.decoder().forward(prompt.embeds, prompt.positions, nullptr, &prompt.deepstack, &probe);
-  return visual_attention(probe, prompt, 0, 0, words);
+  return on_cpu(visual_attention(probe, places_of(prompt, probe.maps[0].device()), 0, 0, words));
 }
 
 namespace {

@@ -32,6 +32,7 @@
 namespace arrcoc::hf {
 
 class Vlm;
+struct EncoderSight;
 class ImageProcessor;
 struct Pixels;
 struct Prompt;
@@ -56,8 +57,9 @@ struct Generation {
   bool stopped = false;            // by a stop token
   int64_t prompt_tokens = 0;       // that the language model read
   int64_t visual_tokens = 0;       // among them
-  // How much the last prompt token looked at each visual token, mean over the watched layers and
-  // all heads; empty when no layer was asked for.
+  // How much the answer looked at each visual token: the places that its tokens were read off (the
+  // last of the prompt, then every token but the last; the first 32 of them), mean over these, the
+  // watched layers and all heads; empty when no layer was asked for.
   std::vector<float> attention;
 };
 
@@ -128,6 +130,8 @@ class HfModel {
   // Rows and columns of tokens of a crop of encode_zoom that is resampled to that size: what the
   // processor makes of it, but for its least size, which glances and crops may be below.
   std::pair<int64_t, int64_t> view_grid(int width, int height) const;
+  // Tokens of the smallest view of a picture that the family has.
+  int64_t least_tokens() const;
   // Zoom shows whole tiles of the family's own grid (SmolVLM): it wants leaves, not crops.
   bool chooses_tiles() const;
   // "" when zoom works, else why it does not; the same for prune and patches.
@@ -137,6 +141,8 @@ class HfModel {
   // The whole picture, every token. max_tokens > 0: shown small enough for that (Qwen family), or
   // without its tiles (SmolVLM).
   Features encode_image(const Picture& picture, int64_t max_tokens = 0) const;
+  // The same, every token, and what the encoder looked at on the way (Vlm::encode_watched).
+  Features encode_watched(const Picture& picture, EncoderSight& sight) const;
   // Prune: some rows of features that are there already.
   Features select(const Features& features, const Allocation& allocation,
                   const SelectOptions& options = {}) const;

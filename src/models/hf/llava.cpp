@@ -37,6 +37,22 @@ class Llava : public Vlm {
 
   Visual encode(const at::Tensor& values, const at::Tensor& grid,
                 const std::vector<int64_t>& keep) const override {
+    return encoded(values, grid, keep, nullptr);
+  }
+
+  Visual encode_watched(const at::Tensor& values, const at::Tensor& grid,
+                        EncoderSight& sight) const override {
+    sight.by_first = true;  // CLIP's class token
+    Visual out = encoded(values, grid, {}, &sight);
+    const int64_t first = c_.keep_class ? 0 : 1;
+    sight.looked = sight.looked.slice(1, first).flatten();
+    sight.keys = sight.keys.slice(1, first).flatten(0, 1);
+    return out;
+  }
+
+ private:
+  Visual encoded(const at::Tensor& values, const at::Tensor& grid, const std::vector<int64_t>& keep,
+                 EncoderSight* sight) const {
     tokens(values, grid);
     int64_t side = c_.image_size / c_.patch * c_.patch;
     at::Tensor image = values.narrow(2, 0, side).narrow(3, 0, side).to(patch_.weight.options());
@@ -57,13 +73,12 @@ class Llava : public Vlm {
     std::vector<at::Tensor> sets;
     for (int64_t layer : c_.feature_layers) {
       int64_t depth = layer < 0 ? c_.encoder.layers + 1 + layer : layer;
-      at::Tensor hidden = encoder_(x, false, depth);
+      at::Tensor hidden = encoder_(x, false, depth, {}, sight);
       sets.push_back(c_.keep_class ? hidden : hidden.narrow(1, 1, hidden.size(1) - 1));
     }
     return {projector_(at::cat(sets, -1)).flatten(0, 1), {}};
   }
 
- private:
   LlavaVisionConfig c_;
   at::Tensor class_, positions_;
   Linear patch_;

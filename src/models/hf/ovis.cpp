@@ -45,15 +45,16 @@ class Ovis : public Vlm {
 
   Visual encode(const at::Tensor& values, const at::Tensor& grid,
                 const std::vector<int64_t>& keep) const override {
-    int64_t total = tokens(values, grid);
-    int64_t side = c_.image_size / c_.patch;
-    at::Tensor image = values.narrow(2, 0, side * c_.patch).narrow(3, 0, side * c_.patch);
-    at::Tensor patches = unfold_patches(image.to(patch_.weight.options()), c_.patch);
-    if (keep.empty()) {
-      at::Tensor x = norm_(encoder_(patch_norm_(patch_(patches)) + positions_));
-      return {words(blocks(x)).reshape({total, -1}), {}};
-    }
-    return some(patches, keep);
+    return encoded(values, grid, keep, nullptr);
+  }
+
+  Visual encode_watched(const at::Tensor& values, const at::Tensor& grid,
+                        EncoderSight& sight) const override {
+    Visual out = encoded(values, grid, {}, &sight);
+    sight.looked = blocks(sight.looked.unsqueeze(2)).sum(2).flatten();
+    const int64_t width = sight.keys.size(2);
+    sight.keys = blocks(sight.keys).reshape({out.size(), -1, width}).mean(1);
+    return out;
   }
 
   at::Tensor embed(const at::Tensor& ids) const override {
@@ -69,6 +70,20 @@ class Ovis : public Vlm {
   }
 
  private:
+  Visual encoded(const at::Tensor& values, const at::Tensor& grid, const std::vector<int64_t>& keep,
+                 EncoderSight* sight) const {
+    int64_t total = tokens(values, grid);
+    int64_t side = c_.image_size / c_.patch;
+    at::Tensor image = values.narrow(2, 0, side * c_.patch).narrow(3, 0, side * c_.patch);
+    at::Tensor patches = unfold_patches(image.to(patch_.weight.options()), c_.patch);
+    if (keep.empty()) {
+      at::Tensor x =
+          norm_(encoder_(patch_norm_(patch_(patches)) + positions_, false, -1, {}, sight));
+      return {words(blocks(x)).reshape({total, -1}), {}};
+    }
+    return some(patches, keep);
+  }
+
   int64_t across() const {  // tokens along a tile
     return (c_.image_size / c_.patch + c_.stride - 1) / c_.stride;
   }

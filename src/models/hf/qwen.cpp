@@ -42,8 +42,9 @@ struct Merger {
 class Tower {
  public:
   Tower(const ModelConfig& model, Source& source);
+  // sight: may be null; its rows are the tokens.
   Visual operator()(const at::Tensor& values, const std::vector<Shape>& shapes,
-                    const std::vector<int64_t>& keep) const;
+                    const std::vector<int64_t>& keep, EncoderSight* sight = nullptr) const;
   const QwenVisionConfig& config() const { return c_; }
 
  private:
@@ -57,6 +58,10 @@ class Tower {
   at::Tensor table_rows(const std::vector<Shape>& shapes) const;
   at::Tensor block(const Block& block, const at::Tensor& x, const Rotary& rotary,
                    const Segments& segments) const;
+  // The last block but one, or the last before it that sees the whole picture.
+  int64_t watched_block() const;
+  void watch(const Block& block, const at::Tensor& x, const Rotary& rotary,
+             EncoderSight& sight) const;
 
   QwenVisionConfig c_;
   Family family_;
@@ -199,6 +204,26 @@ at::Tensor Tower::block(const Block& block, const at::Tensor& x, const Rotary& r
   return y + block.mlp(block.norm2(y));
 }
 
+int64_t Tower::watched_block() const {
+  int64_t out = std::max<int64_t>(0, c_.layers - 2);
+  const auto whole = [&](int64_t layer) {
+    return c_.window == 0 || std::count(c_.full_layers.begin(), c_.full_layers.end(), layer) > 0;
+  };
+  while (out > 0 && !whole(out)) --out;
+  return whole(out) ? out : std::max<int64_t>(0, c_.layers - 2);
+}
+
+// Patches of a token are side by side: its attention is their sum, its key their mean.
+void Tower::watch(const Block& block, const at::Tensor& x, const Rotary& rotary,
+                  EncoderSight& sight) const {
+  const at::Tensor parts = block.qkv(block.norm1(x)).reshape({x.size(0), 3, c_.heads, -1});
+  const at::Tensor turned = rotary(parts.narrow(1, 0, 2)).permute({1, 2, 0, 3});  // [2,H,N,d]
+  watch_attention(turned.narrow(0, 0, 1), turned.narrow(0, 1, 1), {}, sight);
+  const int64_t unit = c_.merge * c_.merge;
+  sight.looked = sight.looked.reshape({-1, unit}).sum(1);
+  sight.keys = sight.keys.reshape({x.size(0) / unit, unit, -1}).mean(1);
+}
+
 std::vector<int64_t> run_lengths(const std::vector<int64_t>& ids, int64_t each) {
   std::vector<int64_t> out;
   for (size_t i = 0; i < ids.size(); ++i) {
@@ -245,7 +270,7 @@ at::Tensor inverse(const std::vector<int64_t>& order) {
 }
 
 Visual Tower::operator()(const at::Tensor& values, const std::vector<Shape>& shapes,
-                         const std::vector<int64_t>& keep) const {
+                         const std::vector<int64_t>& keep, EncoderSight* sight) const {
   Layout raster = layout(shapes, keep);
   if (!keep.empty() && raster.token.size() != keep.size())
     throw Error(ErrorCode::bad_argument, "kept visual tokens must be ascending and exist");
@@ -277,12 +302,19 @@ Visual Tower::operator()(const at::Tensor& values, const std::vector<Shape>& sha
     check_cancelled();
     auto layer = static_cast<int64_t>(i);
     bool full = std::count(c_.full_layers.begin(), c_.full_layers.end(), layer) > 0;
+    if (sight != nullptr && layer == watched_block()) watch(blocks_[i], x, rotary, *sight);
     x = block(blocks_[i], x, rotary, full ? whole : local);
     for (size_t d = 0; d < deepstack_.size(); ++d)
       if (c_.deepstack[d] == layer) out.deepstack[d] = deepstack_[d](x);
   }
   out.rows = merger_(x);
-  if (windows) out.rows = out.rows.index_select(0, inverse(order).to(device));
+  if (!windows) return out;
+  const at::Tensor back = inverse(order).to(device);
+  out.rows = out.rows.index_select(0, back);
+  if (sight != nullptr) {
+    sight->looked = sight->looked.index_select(0, back);
+    sight->keys = sight->keys.index_select(0, back);
+  }
   return out;
 }
 
@@ -310,6 +342,12 @@ class Qwen : public Vlm {
                 const std::vector<int64_t>& keep) const override {
     tokens(values, grid);
     return tower_(values, shapes(grid), keep);
+  }
+
+  Visual encode_watched(const at::Tensor& values, const at::Tensor& grid,
+                        EncoderSight& sight) const override {
+    tokens(values, grid);
+    return tower_(values, shapes(grid), {}, &sight);
   }
 
   // Text runs on; a token (t,r,c) sits at start + (t,r,c), and what follows starts after the larger

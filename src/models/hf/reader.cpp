@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <numeric>
 #include <tuple>
 
 #include "arrcoc/error.h"
@@ -127,6 +128,7 @@ class Reader : public Model {
                                                   : TokenKind::selection;
     out.several = out.probabilities = out.focus = out.turns = true;
     out.token_pixels = model_->token_pixels();
+    out.least_tokens = static_cast<int>(model_->least_tokens());
     return out;
   }
 
@@ -275,10 +277,44 @@ class Reader : public Model {
     out.likelihood = std::exp(logs);
     out.confidence = std::exp(logs / static_cast<double>(made.probability.size()));
     std::span<const float> left = made.attention;
+    const float all = std::accumulate(left.begin(), left.end(), 0.0F);
     for (const Features& features : pictures) {
       const auto size = static_cast<size_t>(features.size());
-      out.attention.push_back(min_max(token_map(features, left.first(size))));
+      const std::vector<float> own = by_row(features, left.first(size));
+      out.attention.push_back(min_max(token_map(features, own)));
       left = left.subspan(size);
+      for (float share : own) out.focus.push_back(share / std::max(all, 1e-30F));
+      add_places(features, out.places);
+    }
+  }
+
+  // In the prompt a token that stands for several is where their median is (prepare); rows are by
+  // their first.
+  static std::vector<float> by_row(const Features& features, std::span<const float> values) {
+    std::vector<std::pair<int64_t, size_t>> order;
+    for (size_t i = 0; i < features.groups.size(); ++i) {
+      std::vector<int64_t> members = features.groups[i];
+      std::sort(members.begin(), members.end());
+      order.emplace_back(members[(members.size() - 1) / 2], i);
+    }
+    std::sort(order.begin(), order.end());
+    std::vector<float> out(values.begin(), values.end());
+    for (size_t i = 0; i < order.size(); ++i) out[order[i].second] = values[i];
+    return out;
+  }
+
+  // Of every token that was read; one that stands for several is around them.
+  static void add_places(const Features& features, std::vector<Box>& places) {
+    if (features.groups.empty())
+      places.insert(places.end(), features.boxes.begin(), features.boxes.end());
+    for (const auto& group : features.groups) {
+      Box around = features.boxes[static_cast<size_t>(group.front())];
+      for (int64_t member : group) {
+        const Box& box = features.boxes[static_cast<size_t>(member)];
+        around = {std::min(around.x0, box.x0), std::min(around.y0, box.y0),
+                  std::max(around.x1, box.x1), std::max(around.y1, box.y1)};
+      }
+      places.push_back(around);
     }
   }
 

@@ -44,6 +44,22 @@ class Smol : public Vlm {
 
   Visual encode(const at::Tensor& values, const at::Tensor& mask,
                 const std::vector<int64_t>& keep) const override {
+    return encoded(values, mask, keep, nullptr);
+  }
+
+  Visual encode_watched(const at::Tensor& values, const at::Tensor& mask,
+                        EncoderSight& sight) const override {
+    Visual out = encoded(values, mask, {}, &sight);
+    const auto across = static_cast<int64_t>(std::sqrt(static_cast<double>(sight.looked.size(1))));
+    sight.looked = blocks(sight.looked.unsqueeze(2), across).sum(2).flatten();
+    const int64_t width = sight.keys.size(2);
+    sight.keys = blocks(sight.keys, across).reshape({out.size(), -1, width}).mean(1);
+    return out;
+  }
+
+ private:
+  Visual encoded(const at::Tensor& values, const at::Tensor& mask, const std::vector<int64_t>& keep,
+                 EncoderSight* sight) const {
     const int64_t total = tokens(values, mask);
     const int64_t rows = values.size(2) / c_.patch, cols = values.size(3) / c_.patch;
     const at::Tensor image = values.narrow(2, 0, rows * c_.patch).narrow(3, 0, cols * c_.patch);
@@ -58,23 +74,22 @@ class Smol : public Vlm {
     }
     if (keep.empty()) {
       const auto across = static_cast<int64_t>(std::sqrt(static_cast<double>(rows * cols)));
-      return {connector_(blocks(towered(all), across)).reshape({total, -1}), {}};
+      return {connector_(blocks(towered(all, sight), across)).reshape({total, -1}), {}};
     }
     if (rows != cols)
       throw Error(ErrorCode::unsupported, "patches are chosen of square pictures only");
     return some(all, cols, keep);
   }
 
- private:
   struct Pieces {
     at::Tensor patches;  // [B,L,C*P*P]
     at::Tensor places;   // [B,L] rows of the table of positions
     at::Tensor mask;     // [B,1,1,L], added to the scores; undefined: all are seen
   };
 
-  at::Tensor towered(const Pieces& p) const {
-    return norm_(
-        encoder_(patch_(p.patches) + at::embedding(positions_, p.places), false, -1, p.mask));
+  at::Tensor towered(const Pieces& p, EncoderSight* sight = nullptr) const {
+    return norm_(encoder_(patch_(p.patches) + at::embedding(positions_, p.places), false, -1,
+                          p.mask, sight));
   }
 
   // Patches with a pixel that is no padding, [B,rows,cols]; undefined when all have.

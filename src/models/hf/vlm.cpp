@@ -107,6 +107,11 @@ at::Tensor Vlm::positions(const at::Tensor& ids, const at::Tensor&) const {
   return at::arange(ids.size(1), at::kLong).expand({1, ids.size(0), ids.size(1)});
 }
 
+Visual Vlm::encode_watched(const at::Tensor&, const at::Tensor&, EncoderSight&) const {
+  throw Error(ErrorCode::unsupported,
+              config_.file + ": the tokens of this model are no places of the picture");
+}
+
 at::Tensor Vlm::compressed(const at::Tensor&) const {
   throw Error(ErrorCode::unsupported, config_.file + ": this model has no compressor");
 }

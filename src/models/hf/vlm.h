@@ -47,6 +47,10 @@ class Vlm {
   // to each other. Empty: all.
   virtual Visual encode(const at::Tensor& values, const at::Tensor& grid,
                         const std::vector<int64_t>& keep = {}) const = 0;
+  // All tokens, and what the encoder looked at on the way: looked [N] and keys [N,d] of each.
+  // Error{unsupported} where tokens are no places of the picture.
+  virtual Visual encode_watched(const at::Tensor& values, const at::Tensor& grid,
+                                EncoderSight& sight) const;
   // Positions of the whole prompt, every placeholder present: [3,B,L] or [1,B,L]. grids: [N,3] of
   // pictures, or [N,5] with what makes a film: whole seconds a temporal patch, and 1.
   virtual at::Tensor positions(const at::Tensor& ids, const at::Tensor& grids) const;
