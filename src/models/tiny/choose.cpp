@@ -49,12 +49,13 @@ std::string read_ranges(const std::string& folder, const NetworkWeights& weights
   const fs::path path = fs::path(folder) / kRanges;
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return "no ranges.json: arrcoc eval --ranges fits it";
+  const uint64_t digest = digest_of(weights);
   try {
-    out = ranges_from_json(read_text(path.string()), weights.shape);
+    out = ranges_from_json(read_text(path.string()), weights.shape, digest);
   } catch (const Error& problem) {
     throw Error(problem.code(), path.string() + ": " + problem.what());
   }
-  if (out.weights != digest_of(weights))
+  if (out.weights != digest)
     return "ranges.json belongs to other weights: arrcoc eval --ranges fits it anew";
   if (!complete(RealizerNet(weights.shape).layout(), out.realizer) ||
       !complete(Answerer(weights.shape).layout(), out.answerer))

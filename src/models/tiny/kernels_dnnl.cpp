@@ -223,6 +223,9 @@ void PackedProduct::run(const Size& size, const void* x, void* out, const Finish
   const bool small =
       state_->matrix() && threads > 1 && size.batch * inputs() * outputs() < kWorthThreads;
   if (small) omp_set_num_threads(1);
+  const std::shared_ptr<void> after(nullptr, [&](void*) {
+    if (small) omp_set_num_threads(threads);
+  });
   const auto shape = state_->shape(size, finish);
   const auto outputs = static_cast<int64_t>(state_->bias.size());
   const memory::desc bias = state_->matrix() ? memory::desc({1, outputs}, Type::f32, Tag::ab)
@@ -235,7 +238,6 @@ void PackedProduct::run(const Size& size, const void* x, void* out, const Finish
                {DNNL_ARG_DST, at(shape->target, out)},
                {DNNL_ARG_SCRATCHPAD, at(shape->scratch, bench(shape->scratch.get_size()))}});
   stream.wait();
-  if (small) omp_set_num_threads(threads);
 }
 #else
 

@@ -19,7 +19,7 @@ std::string product_name(const Layout& layout, int weight) {
 ordered_json network_json(const Layout& layout, const Ranges& ranges) {
   ordered_json out = ordered_json::object();
   for (const auto& [weight, range] : ranges)
-    out[product_name(layout, weight)] = {rounded(range.low), rounded(range.high)};
+    out[product_name(layout, weight)] = {range.low, range.high};
   return out;
 }
 
@@ -73,10 +73,11 @@ std::string to_json(const NetworkRanges& ranges, const Shape& shape, int64_t que
   return out.dump(1) + "\n";
 }
 
-NetworkRanges ranges_from_json(const std::string& text, const Shape& shape) {
+NetworkRanges ranges_from_json(const std::string& text, const Shape& shape, uint64_t weights) {
   NetworkRanges out;
   JsonFields fields = JsonFields::parse("ranges", text);
   fields.field("weights", out.weights);
+  if (out.weights != weights) return out;
   const json* realizer = fields.take("realizer");
   out.realizer = network_ranges(realizer, RealizerNet(shape).layout());
   const json* answerer = fields.take("answerer");

@@ -18,7 +18,8 @@ struct NetworkRanges {
 uint64_t digest_of(const NetworkWeights& weights);
 
 std::string to_json(const NetworkRanges& ranges, const Shape& shape, int64_t questions);
+// Of ranges that belong to other weights only their digest is read: these may be of another shape.
 // Error{bad_json} for unknown products, wrong types and ranges that are none.
-NetworkRanges ranges_from_json(const std::string& text, const Shape& shape);
+NetworkRanges ranges_from_json(const std::string& text, const Shape& shape, uint64_t weights);
 
 }  // namespace arrcoc::tiny

@@ -44,6 +44,11 @@ class Waiting {
   void give_back(void* memory) {
     const std::scoped_lock lock(mutex_);
     const auto known = sizes_.find(memory);
+    if (known->second > kMost) {  // not at the cost of all others
+      sizes_.erase(known);
+      std::free(memory);
+      return;
+    }
     free_.push_front({known->second, memory});
     held_ += known->second;
     sizes_.erase(known);
