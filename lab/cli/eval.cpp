@@ -230,10 +230,11 @@ void eval_both(const Eval& args) {
   for (const std::string& folder : args.data)
     questions.push_back(
         open_data(folder, args.limit, static_cast<int>(questions.size()) * kGroupsApart));
-  const std::vector<std::string> suites = split_names(args.suites);
-  if (!suites.empty())
+  if (!args.suites.empty()) {
+    const std::vector<std::string> suites = split_names(args.suites);
     questions.push_back({measuring::ahead(measuring::suite_groups(suites, args.limit)),
                          measuring::suite_questions(suites, args.limit), true});
+  }
   const AskOptions options =
       args.options(args.policy("realized"), args.data.empty() ? "" : "balanced");
   if (args.weights.empty())
