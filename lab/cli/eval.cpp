@@ -6,6 +6,7 @@
 //   --calibrate   fits confidence and budgets on held-out scenes
 //   --ranges      fits the ranges of the fast kernels
 //   --weights A --weights B   compares two folders of weights
+//   --against reference       compares kernels
 #include "lab/cli/eval.h"
 
 #include <algorithm>
@@ -42,6 +43,7 @@ struct Eval {
   std::vector<std::string> data;
   std::string suites;
   std::vector<std::string> weights;
+  std::string against;  // Kernels; "": none
   std::string calibrate, ranges;
   std::string reliability;  // PNG; "": none
   std::string metric;       // a Metric; "": answers
@@ -211,14 +213,45 @@ void eval_data(const Eval& args) {
   std::cout << out.dump() << "\n";
 }
 
+// Two bundles on suites or folders.
+void eval_both(const Eval& args) {
+  if (args.suites.empty() == args.data.empty() ||
+      (!args.weights.empty() && args.weights.size() != 2) ||
+      args.weights.empty() == args.against.empty())
+    throw Error(
+        ErrorCode::bad_argument,
+        "--weights A --weights B, or --against KERNELS, compare on --suite S or --data DIR");
+  if (args.predictions.given() || !args.reliability.empty() || !args.metric.empty() ||
+      args.look_only || !args.equal_totals.empty())
+    throw Error(ErrorCode::bad_argument,
+                "two bundles are compared by their answers alone: no --predictions, --reliability, "
+                "--metric, --look-only or --equal-totals");
+  std::vector<QuestionFolder> questions;
+  for (const std::string& folder : args.data)
+    questions.push_back(
+        open_data(folder, args.limit, static_cast<int>(questions.size()) * kGroupsApart));
+  if (!args.suites.empty()) {
+    const std::vector<std::string> suites = split_names(args.suites);
+    questions.push_back({measuring::ahead(measuring::suite_groups(suites, args.limit)),
+                         measuring::suite_questions(suites, args.limit), true});
+  }
+  const AskOptions options =
+      args.options(args.policy("realized"), args.data.empty() ? "" : "balanced");
+  if (args.weights.empty())
+    compare_kernels(parse_enum<Kernels>(args.against), questions, options, args.json);
+  else
+    compare_weights(args.weights, questions, options, args.json);
+}
+
 // What may be given together.
 void check_model(const Eval& args) {
   args.model.use();
   if (!args.model.given()) return;
-  if (args.pairs || !args.calibrate.empty() || !args.weights.empty() || !args.metric.empty())
+  if (args.pairs || !args.calibrate.empty() || !args.weights.empty() || !args.against.empty() ||
+      !args.metric.empty())
     throw Error(ErrorCode::bad_argument,
-                "--model goes with --suite or --data, not with --pairs, --calibrate, --weights or "
-                "--metric");
+                "--model goes with --suite or --data, not with --pairs, --calibrate, --weights, "
+                "--against or --metric");
 }
 
 void eval(const Eval& args) {
@@ -231,13 +264,12 @@ void eval(const Eval& args) {
   }
   const bool fit = !args.calibrate.empty();
   const int ways = (!args.data.empty() && !fit) + !args.suites.empty() + fit + args.pairs;
-  if (!args.weights.empty()) {
-    if (args.weights.size() != 2 || args.suites.empty())
+  if (!args.weights.empty() || !args.against.empty()) {
+    if (fit || args.pairs)
       throw Error(ErrorCode::bad_argument,
-                  "--weights compares two folders on suites: --weights A --weights B --suite S");
-    compare_weights(args.weights, split_names(args.suites), args.limit,
-                    args.options(args.policy("realized"), ""), args.json);
-    return;
+                  "--weights and --against go with --suite or --data, not with --pairs or "
+                  "--calibrate");
+    return eval_both(args);
   }
   if (args.predictions.given() && (fit || (args.suites.empty() && args.data.empty())))
     throw Error(ErrorCode::bad_argument, "--predictions goes with --suite or --data");
@@ -285,7 +317,10 @@ void add_eval(CLI::App& app) {
   sub->add_flag("--pairs", args->pairs,
                 "questions of suite:pairs, both pictures under one budget (180 unless given)");
   sub->add_option("--weights", args->weights,
-                  "compare two folders of weights on the suites, each with what was fitted for it");
+                  "compare two folders of weights, each with what was fitted for it");
+  sub->add_option("--against", args->against,
+                  "compare the kernels (--kernels) with these: the same questions to both, the "
+                  "difference with its interval");
   sub->add_option("--limit", args->limit, "only the first questions of each suite or folder")
       ->check(at_least_zero());
   sub->add_option("--native-limit", args->native_limit,

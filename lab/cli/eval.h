@@ -66,7 +66,11 @@ void fit_ranges(const std::string& folder, const std::vector<std::string>& data,
 // Answers of two folders of weights on the same questions. Each is asked with what was fitted for
 // it; what the second has not (calibration, experts, balancer) is the first's.
 void compare_weights(const std::vector<std::string>& folders,
-                     const std::vector<std::string>& suites, int limit, const AskOptions& options,
+                     const std::vector<QuestionFolder>& questions, const AskOptions& options,
                      bool json);
+// The same of the bundled model with these kernels and with those that were chosen.
+// Error{bad_argument} when they are the same, Error{unsupported} where there are none.
+void compare_kernels(Kernels against, const std::vector<QuestionFolder>& questions,
+                     const AskOptions& options, bool json);
 
 }  // namespace arrcoc::cli

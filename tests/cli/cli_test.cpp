@@ -201,6 +201,47 @@ TEST_F(Cli, EvalAsksASuiteWithItsBaselinesInOneTable) {
   expect_one_line_error(run_arrcoc("eval"), "--suite");
 }
 
+TEST_F(Cli, EvalComparesTwoFoldersOfWeights) {
+  const std::string tiny = std::string(ARRCOC_SOURCE_DIR) + "/models/tiny";
+  const std::string both = "eval --weights " + tiny + " --weights " + tiny;
+  const Outcome o = run_arrcoc(both + " --suite charts,documents --limit 2 --budget 64 --json");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const json j = json::parse(o.out);
+  EXPECT_EQ(j["questions"], 4);
+  EXPECT_EQ(j["same_answers"], 1);
+  EXPECT_EQ(j["anls_95"], json({0, 0}));
+  EXPECT_EQ(j["parts"]["charts"]["questions"], 2);
+  EXPECT_EQ(j["weights"][1]["folder"], tiny);
+  EXPECT_EQ(j["different"], json::array());
+  expect_one_line_error(run_arrcoc(both), "--suite");
+  expect_one_line_error(run_arrcoc("eval --suite charts --weights " + tiny), "--weights B");
+}
+
+TEST_F(Cli, EvalComparesKernels) {
+  expect_one_line_error(run_arrcoc("eval --against reference --kernels reference --suite charts"),
+                        "both would be reference");
+  expect_one_line_error(run_arrcoc("eval --against quick --suite charts"), "quick");
+  expect_one_line_error(run_arrcoc("eval --against reference"), "--data DIR");
+  std::ofstream(folder / "items.jsonl")
+      << R"({"id":"a","image":"page.png","width":640,"height":480,"question":"What is the total?",)"
+      << R"("answer":"12.90","answer_boxes":[[64,48,160,120]],"kind":"total"})"
+      << "\n";
+  const std::string fast = "eval --kernels fast --against reference --data " + folder.path();
+  const Outcome o = run_arrcoc(fast + " --json");
+  if (o.code != 0) {  // a machine without them says so
+    expect_one_line_error(o, "no fast kernels");
+    return;
+  }
+  const json j = json::parse(o.out);
+  EXPECT_EQ(j["questions"], 1);
+  EXPECT_EQ(j["kernels"][0]["kernels"], "reference (chosen)");
+  EXPECT_EQ(j["kernels"][1]["kernels"].get<std::string>().rfind("fast (", 0), 0U);
+  EXPECT_EQ(j["different"].size(), j["same_answers"] == 1 ? 0U : 1U);
+  EXPECT_LT(j["map_distance"].get<double>(), 0.05);
+  const Outcome text = run_arrcoc(fast);
+  EXPECT_NE(text.out.find("less reference"), std::string::npos) << text.out;
+}
+
 TEST_F(Cli, ZoomGivesCropsUnderTheBudget) {
   Outcome o =
       run_arrcoc("look " + page() + " 'the red thing' --allocator zoom --budget 120 --json");

@@ -38,11 +38,19 @@ struct Head {
   int64_t out_step;
 };
 
+// Rows of a column of a page lie far apart, where no processor looks ahead by itself.
+constexpr int64_t kAhead = 8;
+void fetch(const float* row, int64_t d) {
+  for (int64_t i = 0; i < d; i += kLanes) __builtin_prefetch(row + i);
+}
+
 void gather(const Head& h, Bench& b) {
   const int64_t stride = padded(h.length);
-  // Row by row of the keys: those of a column of a page lie far apart.
+  for (int64_t s = 0; s < std::min(kAhead, h.length); ++s) fetch(h.k + s * h.k_step, h.d);
   for (int64_t s = 0; s < h.length; ++s) {
     const float* key = h.k + s * h.k_step;
+    if (s + kAhead < h.length) fetch(key + kAhead * h.k_step, h.d);
+    fetch(h.v + s * h.v_step, h.d);
     for (int64_t i = 0; i < h.d; ++i) b.keys[static_cast<size_t>(i * stride + s)] = key[i];
   }
   for (int64_t i = 0; i < h.d; ++i)
@@ -56,6 +64,8 @@ void attend_rows(const Head& h, int64_t first, int64_t last, Bench& b) {
   const float scale = 1.0F / std::sqrt(static_cast<float>(h.d));
   for (int64_t row = first; row < last; row += kRows) {
     const int64_t rows = std::min<int64_t>(kRows, last - row);
+    for (int64_t r = row + rows; r < std::min(last, row + rows + kRows); ++r)
+      fetch(h.q + r * h.q_step, h.d);
     std::fill(b.q.begin(), b.q.end(), 0.0F);
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t i = 0; i < h.d; ++i)

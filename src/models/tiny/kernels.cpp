@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "arrcoc/error.h"
+#include "base/clones.h"
 #include "models/tiny/kernels_dnnl.h"
 #include "models/tiny/scratch.h"
 
@@ -22,6 +23,20 @@ int64_t rounded_up(int64_t rows) {
   return rows <= kFew ? rows : (rows + kStep - 1) / kStep * kStep;
 }
 
+// Whole numbers of w / scale; how many lie off.
+ARRCOC_CLONES int64_t make_whole(const float* __restrict w, int64_t count, float scale,
+                                 int8_t* __restrict out) {
+  constexpr float kNear = 1e-3F;
+  int off = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const float value = w[i] / scale;
+    const int whole = static_cast<int>(value + (value < 0 ? -0.5F : 0.5F));
+    out[i] = static_cast<int8_t>(whole);
+    off += std::abs(value - static_cast<float>(whole)) < kNear ? 0 : 1;
+  }
+  return off;
+}
+
 // Weights of one output channel as whole numbers times a scale. Weights that were stored as int8
 // come back as they were: their scale was a little above max / 127.
 float whole_numbers(const float* w, int64_t count, int8_t* out) {
@@ -31,18 +46,10 @@ float whole_numbers(const float* w, int64_t count, int8_t* out) {
     std::fill_n(out, count, int8_t{0});
     return 1;
   }
-  constexpr float kNear = 1e-3F;
-  for (const float top : {127.0F, 126.0F, 125.0F, 0.0F}) {
-    const float scale = most / (top > 0 ? top : 127.0F);
-    bool fits = true;
-    for (int64_t i = 0; i < count && (fits || top == 0); ++i) {
-      const float value = w[i] / scale, whole = std::round(value);
-      out[i] = static_cast<int8_t>(whole);
-      fits = std::abs(value - whole) < kNear;
-    }
-    if (fits || top == 0) return scale;
-  }
-  return 1;
+  for (const float top : {127.0F, 126.0F, 125.0F})
+    if (make_whole(w, count, most / top, out) == 0) return most / top;
+  make_whole(w, count, most / 127.0F, out);
+  return most / 127.0F;
 }
 
 }  // namespace

@@ -57,6 +57,7 @@ Range RangesSeen::best(const Seen& seen) {
     return std::max(0.0, sum(2) - 2 * edge * sum(1) + edge * edge * sum(0));
   };
   constexpr int kSteps = 64;
+  constexpr double kCutOff = 4;  // values that are cut off are large ones: they count more
   Range out{seen.low, seen.high};
   double least = -1;
   for (int i = kSteps; i >= 1; --i)
@@ -64,7 +65,7 @@ Range RangesSeen::best(const Seen& seen) {
       const double low = static_cast<double>(seen.low) * i / kSteps,
                    high = static_cast<double>(seen.high) * k / kSteps, step = (high - low) / 255;
       const size_t first = place(low), last = place(high);
-      const double error = beyond(0, first, low) + beyond(last, kBins, high) +
+      const double error = kCutOff * (beyond(0, first, low) + beyond(last, kBins, high)) +
                            (sums[0][last] - sums[0][first]) * step * step / 12;
       if (least >= 0 && error >= least) continue;
       least = error;
@@ -269,10 +270,11 @@ void Prepared::attend_other(const Parameters& w, const Norm& norm, const Attenti
 void Prepared::mlp(const Mlp& mlp, const Tensor& in, float* out, bool add) const {
   const int64_t rows = in.size(0);
   const Dense &first = dense(mlp.in.weight), &second = dense(mlp.out.weight);
-  const bool whole = slot(mlp.out.weight).whole;
-  const Tensor hidden = room_for(rows, first.outputs(), whole ? at::kByte : at::kFloat);
+  const bool whole = slot(mlp.in.weight).whole && slot(mlp.out.weight).whole;
+  Tensor hidden = room_for(rows, first.outputs(), whole ? at::kByte : at::kFloat);
   const Scale between = scale(mlp.out.weight);
   first.run(in.data_ptr(), rows, hidden.data_ptr(), {false, true, whole ? &between : nullptr});
+  if (!whole) hidden = input(Parameters(tensors_), nullptr, hidden, mlp.out.weight);
   second.run(hidden.data_ptr(), rows, out, {add, false, nullptr});
 }
 
