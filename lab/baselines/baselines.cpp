@@ -102,9 +102,10 @@ Askers::Askers(std::shared_ptr<const Bundle> bundle) : bundle_(std::move(bundle)
 Askers::Askers(std::shared_ptr<const Bundle> bundle, const ModelSource& source)
     : Askers(std::move(bundle)) {
   source_ = source;
-  if (source_.options.mode == ReadMode::automatic) source_.options.mode = ReadMode::prune;
   hf::require_language_model(hf::read_config(source.folder));
   model_ = hf::HfModel::open(source.folder, source.options, load_tokenizer(source.folder));
+  if (source_.options.mode == ReadMode::automatic)
+    source_.options.mode = model_->select_refusal().empty() ? ReadMode::prune : ReadMode::zoom;
 }
 
 const Asker& Askers::of(const AskOptions& options) const {

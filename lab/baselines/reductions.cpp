@@ -140,16 +140,47 @@ class Tome : public hf::Reduction {
   }
 };
 
-// VisionZip (Yang et al., 2024) keeps what the encoder's last layers look at.
+// VisionZip (Yang et al., 2024): what the encoder's last layer but one looks at (CLIP: its class
+// token; others have none: all of them) stays as it is, 54 of 64 tokens; of the rest evenly spaced
+// ones are targets, which the others join by their keys.
 class VisionZip : public hf::Reduction {
  public:
-  std::string refusal(const HfModel&) const override {
-    return "visionzip needs the attention inside the vision encoder, which these encoders do not "
-           "give out";
-  }
-  Features reduce(const HfModel& model, const Picture&, const std::string&, int64_t,
+  std::string refusal(const HfModel& model) const override { return model.select_refusal(); }
+  Features reduce(const HfModel& model, const Picture& picture, const std::string&, int64_t budget,
                   const Whole&) const override {
-    throw Error(ErrorCode::unsupported, refusal(model));
+    hf::EncoderSight sight;
+    const Features whole = model.encode_watched(picture, sight);
+    if (whole.size() <= budget) return whole;
+    const int64_t contextual = budget * 10 / 64, dominant = budget - contextual;
+    std::vector<int64_t> order =
+        numbers(std::get<1>(at::sort(sight.looked, /*stable=*/true, 0, /*descending=*/true)));
+    Groups groups;
+    for (int64_t i = 0; i < dominant; ++i) groups.push_back({order[static_cast<size_t>(i)]});
+    if (contextual == 0) return left_of(whole, std::move(groups));
+    std::vector<int64_t> rest(order.begin() + static_cast<std::ptrdiff_t>(dominant), order.end());
+    std::sort(rest.begin(), rest.end());
+    join_alike(rest, contextual, unit(sight.keys), groups);
+    return left_of(whole, std::move(groups));
+  }
+
+ private:
+  static void join_alike(const std::vector<int64_t>& rest, int64_t count, const at::Tensor& keys,
+                         Groups& groups) {
+    const auto step = static_cast<int64_t>(rest.size()) / count;
+    std::vector<int64_t> targets, others;
+    for (int64_t i = 0; i < static_cast<int64_t>(rest.size()); ++i)
+      (i % step == 0 && i / step < count ? targets : others)
+          .push_back(rest[static_cast<size_t>(i)]);
+    const size_t first = groups.size();
+    for (int64_t target : targets) groups.push_back({target});
+    if (others.empty()) return;
+    const auto of = [&](const std::vector<int64_t>& tokens) {
+      return keys.index_select(0, at::tensor(tokens, at::kLong).to(keys.device()));
+    };
+    const std::vector<int64_t> to = numbers(at::mm(of(others), of(targets).t()).argmax(1));
+    for (size_t i = 0; i < others.size(); ++i)
+      groups[first + static_cast<size_t>(to[i])].push_back(others[i]);
+    for (auto& group : groups) std::sort(group.begin(), group.end());
   }
 };
 

@@ -247,6 +247,8 @@ void bench_report(BenchArgs args, const OptionFlags& flags) {
     for (const BenchSource& source : sources) run.over(source);
     run.keep();
   }
+  // A family whose tokens are no places has its views chosen instead.
+  if (model && !shown_cell(report).refused.empty()) report.ours = "zoom";
   show(args, report);
   if (args.growth) report.growth = growth_of(args);
   write_report(args, report);

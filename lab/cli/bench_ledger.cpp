@@ -40,6 +40,7 @@ ordered_json to_line(const BenchCell& cell, const Record& r, size_t of, double g
   ordered_json out = {{"policy", cell.policy}, {"budget", cell.budget}};
   out["of"] = of;  // lines of this group, policy and budget
   visit_line(r, [&](const char* key, const auto& field) { out[key] = field; });
+  out["passes"] = r.passes;
   out["score"] = r.score;
   out["metric"] = to_string(r.metric);
   if (r.cause) out["cause"] = to_string(*r.cause);
@@ -58,6 +59,7 @@ Record from_line(const json& j) {
   for (const Complexity c : {Complexity::simple, Complexity::medium, Complexity::complex})
     if (j.at("complexity") == to_string(c)) r.complexity = c;
   if (j.contains("density")) j.at("density").get_to(r.density);
+  r.passes = j.value("passes", 1);                  // lines from before they were kept
   r.score = j.value("score", r.right ? 1.0 : 0.0);  // lines from before sets had metrics
   if (j.contains("metric")) r.metric = parse_enum<measuring::Metric>(j["metric"]);
   if (j.contains("cause"))

@@ -15,6 +15,8 @@ struct EvalRow {
   bool read = true;  // false: only where the tokens go
   int limit = 0;     // questions of each suite at most; 0: all
   std::vector<measuring::Record> records;
+  double gflop = 0;       // of all records together, counted from the products that were run
+  double peak_mb = 0;     // largest resident memory while it was asked
   bool optional = false;  // a model may not be able to go it
   std::string refused;    // why the model cannot be asked so; "": it can
 };

@@ -3,6 +3,7 @@
 
 #include "arrcoc/error.h"
 #include "lab/cli/eval.h"
+#include "lab/measure/cost.h"
 
 namespace arrcoc::cli {
 
@@ -71,15 +72,24 @@ std::vector<Record> measured(const baselines::Askers& askers, const Group& group
   const measuring::Hearer hearer = predictions.of(row.name);
   try {
     const Asker& asker = askers.of(row.options);
+    measuring::reset_peak();
+    const measuring::FlopCounter counter;
     std::vector<Record> out = row.read ? measure(asker, group, row.options, hearer)
                                        : measure_looking(asker, group, row.options, hearer);
     forget_places(row.options, out);
+    row.gflop += 1e-9 * counter.flops();
+    row.peak_mb = std::max(row.peak_mb, measuring::peak_megabytes());
     return out;
   } catch (const Error& problem) {
     if (problem.code() != ErrorCode::unsupported || !row.optional) throw;
     row.refused = problem.what();
     return {};
   }
+}
+
+// Of one question.
+double gflop_of(const EvalRow& row) {
+  return row.gflop / static_cast<double>(std::max<size_t>(1, row.records.size()));
 }
 
 // Rows that the model could not go, below a table.
@@ -167,7 +177,11 @@ ordered_json to_json(const std::vector<Record>& records) {
 }
 
 ordered_json to_json(const EvalRow& row) {
-  return row.refused.empty() ? to_json(row.records) : ordered_json{{"refused", row.refused}};
+  if (!row.refused.empty()) return {{"refused", row.refused}};
+  ordered_json out = to_json(row.records);
+  out["gflop"] = rounded(gflop_of(row));
+  out["peak_mb"] = rounded(row.peak_mb);
+  return out;
 }
 
 ordered_json to_json(const MapMoves& moves) {
@@ -181,7 +195,8 @@ ordered_json to_json(const MapMoves& moves) {
 
 std::string suite_table(const std::vector<EvalRow>& rows) {
   std::vector<std::vector<std::string>> lines = {{"policy", "questions", "n", "exact match", "95 %",
-                                                  "anls", "recall", "tokens", "passes", "ms"}};
+                                                  "anls", "recall", "tokens", "passes", "ms",
+                                                  "GFLOP", "peak MB"}};
   for (const EvalRow& row : rows) {
     if (!row.refused.empty()) continue;
     const auto add = [&](const std::string& part, const Records& records) {
@@ -189,9 +204,11 @@ std::string suite_table(const std::vector<EvalRow>& rows) {
       lines.push_back({row.name, part, std::to_string(s.questions), fixed(s.exact_match.mean, 3),
                        fixed(s.exact_match.low, 2) + "-" + fixed(s.exact_match.high, 2),
                        fixed(s.anls.mean, 3), s.boxes > 0 ? fixed(s.recall.mean, 3) : "-",
-                       fixed(s.mean_tokens, 1), fixed(s.mean_passes, 2), fixed(s.p50, 0)});
+                       fixed(s.mean_tokens, 1), fixed(s.mean_passes, 2), fixed(s.p50, 0), "", ""});
     };
     add("all", measuring::all_of(row.records));
+    lines.back()[10] = fixed(gflop_of(row), 2);
+    lines.back()[11] = fixed(row.peak_mb, 0);
     const auto suites = parts_of(row.records, [](const Record& r) { return r.suite; });
     if (suites.size() > 1)
       for (const auto& [name, records] : suites) add(name, records);
@@ -204,9 +221,9 @@ std::string suite_table(const std::vector<EvalRow>& rows) {
 }
 
 std::string data_table(const std::vector<EvalRow>& rows) {
-  std::vector<std::vector<std::string>> lines = {{"policy", "kind", "questions", "recall",
-                                                  "with alternates", "lift", "pointing", "tokens",
-                                                  "exact match", "relaxed", "anls", "own metric"}};
+  std::vector<std::vector<std::string>> lines = {
+      {"policy", "kind", "questions", "recall", "with alternates", "lift", "pointing", "tokens",
+       "exact match", "relaxed", "anls", "own metric", "ms", "GFLOP", "peak MB"}};
   for (const EvalRow& row : rows) {
     if (!row.refused.empty()) continue;
     auto kinds = parts_of(row.records, [](const Record& r) { return r.kind; });
@@ -218,12 +235,13 @@ std::string data_table(const std::vector<EvalRow>& rows) {
         return s.boxes > 0 ? fixed(v, digits) : std::string("-");
       };
       const auto of_answers = [&](double v) { return s.answered > 0 ? fixed(v, 3) : "-"; };
-      lines.push_back({row.name, kind.empty() ? "all" : kind, std::to_string(s.questions),
-                       of_boxes(s.recall.mean, 3), of_boxes(s.lenient, 3), of_boxes(s.lift, 2),
-                       of_boxes(s.pointing.mean, 3), fixed(s.mean_tokens, 1),
-                       of_answers(s.exact_match.mean), of_answers(s.relaxed.mean),
-                       of_answers(s.anls.mean),
-                       s.answered > 0 ? fixed(s.score.mean, 3) + " " + s.metric : "-"});
+      lines.push_back(
+          {row.name, kind.empty() ? "all" : kind, std::to_string(s.questions),
+           of_boxes(s.recall.mean, 3), of_boxes(s.lenient, 3), of_boxes(s.lift, 2),
+           of_boxes(s.pointing.mean, 3), fixed(s.mean_tokens, 1), of_answers(s.exact_match.mean),
+           of_answers(s.relaxed.mean), of_answers(s.anls.mean),
+           s.answered > 0 ? fixed(s.score.mean, 3) + " " + s.metric : "-", fixed(s.p50, 0),
+           kind.empty() ? fixed(gflop_of(row), 2) : "", kind.empty() ? fixed(row.peak_mb, 0) : ""});
     }
   }
   return table(lines) + refusals(rows) +

@@ -13,7 +13,9 @@ ModelFlags::ModelFlags(CLI::App& app) : app_(&app), hub_(app) {
   };
   add("--model", folder_,
       "measure this model instead of the bundled one: a folder, or OWNER/NAME[@REVISION]");
-  add("--mode", mode_, "of policies that are no mode themselves: prune (default), patches or zoom");
+  add("--mode", mode_,
+      "of policies that are no mode themselves: prune (default, where the model can), patches or "
+      "zoom");
   add("--relevance", relevance_, "map from: network, clip, attention or combined");
   add("--relevance-model", relevance_model_,
       "CLIP or SigLIP model: a folder, or OWNER/NAME[@REVISION]");
@@ -24,7 +26,7 @@ ModelFlags::ModelFlags(CLI::App& app) : app_(&app), hub_(app) {
 }
 
 ReadMode ModelFlags::usual() const {
-  return mode_.empty() ? ReadMode::prune : parse_enum<ReadMode>(mode_);
+  return mode_.empty() ? ReadMode::automatic : parse_enum<ReadMode>(mode_);
 }
 
 void ModelFlags::use() const {

@@ -33,10 +33,10 @@ void under(const Box& box, const Map& map, bool touching, const Visit& visit) {
 
 // Shares of attention by token, 1 for the largest; a word goes on beside the place that was read.
 Map from_focus(const std::vector<ReadToken>& tokens, const Map& shape,
-               const std::vector<float>& focus) {
+               const std::vector<float>& focus, float most) {
   Map read = like(shape, 0);
   const size_t n = std::min(focus.size(), tokens.size());
-  float most = 1e-9F;
+  most = std::max(most, 1e-9F);
   for (size_t i = 0; i < n; ++i) most = std::max(most, focus[i]);
   for (size_t i = 0; i < n; ++i)
     under(tokens[i].box, read, true,
@@ -50,8 +50,9 @@ Map from_focus(const std::vector<ReadToken>& tokens, const Map& shape,
   return out;
 }
 
-Map read_from(const Pass& pass, const std::vector<ReadToken>& tokens) {
-  if (!pass.reply.focus.empty()) return from_focus(tokens, pass.relevance, pass.reply.focus);
+Map read_from(const Pass& pass, const std::vector<ReadToken>& tokens, float largest) {
+  if (!pass.reply.focus.empty())
+    return from_focus(tokens, pass.relevance, pass.reply.focus, largest);
   Map out = like(pass.relevance, 0);
   if (!pass.reply.attention.empty()) {
     out.values = resample(pass.reply.attention.front(), out.rows, out.cols).values;
@@ -192,8 +193,8 @@ std::vector<ReadToken> tokens_of(const Pass& pass, int width, int height) {
   return out;
 }
 
-void remember(Pass& pass, const std::vector<ReadToken>& tokens, History& history) {
-  const Map read = read_from(pass, tokens);
+void remember(Pass& pass, const std::vector<ReadToken>& tokens, History& history, float most) {
+  const Map read = read_from(pass, tokens, most);
   if (history.seen.empty()) {
     history.seen = like(pass.relevance, 0);
     history.attention_accumulated = like(pass.relevance, 0);

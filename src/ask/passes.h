@@ -33,8 +33,9 @@ std::vector<ReadToken> tokens_of(const Pass& pass, int width, int height);
 
 // Adds what a pass saw and read to the history, on the grid of its map, and fills pass.attention,
 // gathered and detail. A model that does not say where it read has read what it was shown finely,
-// half for being shown, half by relevance.
-void remember(Pass& pass, const std::vector<ReadToken>& tokens, History& history);
+// half for being shown, half by relevance. most: the largest share of all pictures that were read
+// together; 0: of this one.
+void remember(Pass& pass, const std::vector<ReadToken>& tokens, History& history, float most = 0);
 
 // Strength of exploring after a pass of that uncertainty: see PassRules::explore.
 double exploration(const PassRules& rules, double uncertainty);

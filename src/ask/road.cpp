@@ -229,12 +229,13 @@ void Road::take(std::vector<Reply> replies) {
   const std::vector<float> focus = together ? replies.front().focus : std::vector<float>{};
   for (size_t k = 0; k < reading_.size(); ++k) {
     One& one = pictures_[reading_[k]];
-    end_pass(one, together ? part_of(replies.front(), k) : std::move(replies[k]));
+    const float most = focus.empty() ? 0 : *std::max_element(focus.begin(), focus.end());
+    end_pass(one, together ? part_of(replies.front(), k) : std::move(replies[k]), most);
     if (!focus.empty()) one.out.passes.back().gathered = gathered(above_even(focus));
   }
 }
 
-void Road::end_pass(One& one, Reply reply) {
+void Road::end_pass(One& one, Reply reply, float most) {
   Pass& pass = one.open;
   if (!reply.kept.empty()) pass.tokens = reply.kept.front();
   if (reply.left) {  // a merged token stands where it began
@@ -245,7 +246,7 @@ void Road::end_pass(One& one, Reply reply) {
   note(reply.fallbacks);
   pass.reply = std::move(reply);
   pass.uncertainty = uncertainty(pass.reply.probabilities);
-  remember(pass, tokens_of(pass, one.out.width, one.out.height), one.history);
+  remember(pass, tokens_of(pass, one.out.width, one.out.height), one.history, most);
   const bool first = one.out.passes.empty();
   pass.confidence = options_.pass_policy
                         ? chance(options_.pass_policy->right, features_of(pass, first))

@@ -63,7 +63,7 @@ class Road {
 
   void record(const One& one, const TokenSequence& tokens);
   static Reply part_of(const Reply& all, size_t k);
-  void end_pass(One& one, Reply reply);
+  void end_pass(One& one, Reply reply, float most);
   void compare_answers(One& one);
   double believed(const Pass& pass) const;
   bool widened() const;

@@ -2,9 +2,12 @@
 // arrcoc ask --batch questions.jsonl: many questions, one JSON line each.
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <optional>
 
 #include "arrcoc/error.h"
@@ -102,6 +105,20 @@ void print(const Answer& answer, const std::vector<Picture>& pictures, bool pass
   for (const std::string& f : answer.fallbacks) std::cout << "note        " << f << "\n";
 }
 
+// Films have a command of their own.
+void refuse_film(const std::string& name) {
+  constexpr const char* kFilms[] = {".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi"};
+  std::string ending = std::filesystem::path(name).extension().string();
+  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  std::error_code ignored;
+  const bool film = std::find(std::begin(kFilms), std::end(kFilms), ending) != std::end(kFilms);
+  if (film || std::filesystem::is_directory(name, ignored))
+    throw Error(ErrorCode::bad_argument,
+                "'" + name + "' is " + (film ? "a film" : "a folder") +
+                    ": arrcoc watch answers about films, and about the pictures of a folder as "
+                    "one; with --model as well");
+}
+
 // The pictures and the question among the words; a forgotten question makes a picture the last.
 std::vector<std::string> names_of(const Ask& args) {
   if (args.words.size() < 2 || args.words.back().empty())
@@ -115,6 +132,7 @@ std::vector<std::string> names_of(const Ask& args) {
     if (names.size() > 1 && name != "-" && !std::filesystem::exists(name))
       throw Error(ErrorCode::not_found,
                   "there is no picture '" + name + "'; is the question in quotes?");
+  for (const std::string& name : names) refuse_film(name);
   return names;
 }
 
@@ -197,6 +215,7 @@ void ask_many(const Ask& args, const AskFlags& flags, const media::LoadOptions& 
       const auto [image, question] = parse_line(text);
       const std::string path = args.batch == "-" ? image : (folder / image).string();
       if (path != loaded) {
+        refuse_film(path);
         picture = media::load(path, load);
         loaded = path;
       }

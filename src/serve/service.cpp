@@ -269,9 +269,14 @@ Service::Answered Service::collect(const Asked& asked) {
   const Answer& answer = *out.answer;
   const Pass& best = answer.from().answer();
   const Reply& said = best.reply;
-  const bool together = asked.job->question().model->capabilities().several;
-  out.usage = {said.prompt_tokens - (together ? answer.tokens : best.tokens),
-               said.completion_tokens, answer.tokens, answer.native_tokens, said.estimated};
+  // The prompt of the best look, with the pictures that were in it.
+  int64_t shown = best.tokens;
+  if (asked.job->question().model->capabilities().several) {
+    shown = 0;
+    for (const PictureAnswer& picture : answer.pictures) shown += picture.answer().tokens;
+  }
+  out.usage = {said.prompt_tokens - shown, said.completion_tokens, answer.tokens,
+               answer.native_tokens, said.estimated};
   bool cut = said.cut;
   out.text = answer.text;
   if (bundled()) {  // it writes to the end, and characters are its tokens

@@ -128,6 +128,7 @@ class Service {
 
   // relay/: what goes to the upstream and comes from there.
   struct Looked;
+  struct HeardLook;
   struct Relayed;
   void refuse_files(const std::string& body, const json* given,
                     const std::vector<PicturePart>& except) const;
@@ -149,20 +150,30 @@ class Service {
   void look_at_new(Relayed& relayed, int crops);
   void look_again(Relayed& relayed);
   void wait_for_looks(Relayed& relayed);
-  void take_new(Relayed& relayed, const Looked& looked);
+  void take_new(Relayed& relayed, const Looked& looked, const Reading& reading);
   void take_again(Relayed& relayed, const Looked& looked);
   std::string rewritten(const Relayed& relayed) const;
   bool several_views(const Relayed& relayed) const;
   void remember(const Relayed& relayed);
   void send(Relayed& relayed);
+  static void begin_reply(const Relayed& relayed, Response& response);
   void forward(std::shared_ptr<Relayed> relayed, Response& response);
   static double learnt_from_prompt(const Relayed& relayed, int64_t reckoned);
+  double count_reply(Relayed& relayed);
+  void hear_reply(Relayed& relayed);
   void conclude(Relayed& relayed);
   static json views_sent(const Relayed& relayed);
   void extend(Relayed& relayed, json& data);
   static std::string last_words(const Relayed& relayed, const ApiError& problem);
   std::string first_look(const Relayed& relayed) const;
+  std::string passed(Relayed& relayed, const std::string& line, std::optional<json> data);
   bool pass_events(Relayed& relayed, httplib::DataSink& sink);
+  // Looking again: every look is heard to its end, the client gets the best.
+  static bool looks_again(const Relayed& relayed);
+  void forward_looks(Relayed& relayed, Response& response);
+  bool hear_look(Relayed& relayed);
+  bool look_further(Relayed& relayed);
+  static void choose_look(Relayed& relayed);
   void count_relayed(const Request& from, const std::string& body, Response& response);
 
   const Options options_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "arrcoc/media.h"
 #include "serve/api_error.h"
@@ -137,21 +138,39 @@ json UpstreamModel::request(const Reading& reading) const {
   if (wishes.max_new_tokens > 0) out["max_tokens"] = wishes.max_new_tokens;
   if (wishes.temperature) out["temperature"] = *wishes.temperature;
   if (wishes.top_p) out["top_p"] = *wishes.top_p;
+  if (reading.again) out["logprobs"] = true;
   return out;
+}
+
+void take_probabilities(std::vector<float> probabilities, Reply& reply) {
+  if (probabilities.empty()) return;
+  double logs = 0;
+  for (float p : probabilities) logs += std::log(std::max(1e-30, static_cast<double>(p)));
+  reply.likelihood = std::exp(logs);
+  reply.confidence = std::exp(logs / static_cast<double>(probabilities.size()));
+  reply.probabilities = std::move(probabilities);
+}
+
+std::unique_ptr<UpstreamReply> UpstreamModel::ask(const Reading& reading) const {
+  Outgoing out{"POST", "/v1/chat/completions", headers_, request(reading).dump(), false};
+  out.headers.emplace("Content-Type", "application/json");
+  return std::make_unique<UpstreamReply>(upstream_.send(out, patience_), relay_openai_chat());
 }
 
 void UpstreamModel::read(std::span<const Reading> readings, Sink& sink) const {
   for (size_t i = 0; i < readings.size(); ++i) {
     Reply reply = counted(readings[i]);
     if (readings[i].answer) {
-      Outgoing out{"POST", "/v1/chat/completions", headers_, request(readings[i]).dump(), false};
-      out.headers.emplace("Content-Type", "application/json");
-      UpstreamReply said(upstream_.send(out, patience_), relay_openai_chat());
-      if (said.status() != 200)
+      Reading reading = readings[i];
+      std::unique_ptr<UpstreamReply> said = ask(reading);
+      if (said->status() == 400 && std::exchange(reading.again, false))
+        said = ask(reading);  // some give no probabilities, and say so
+      if (said->status() != 200)
         throw ApiError(502, "upstream_failed",
-                       "the upstream refused with status " + std::to_string(said.status()));
-      said.object(patience_);
-      const Heard& heard = said.heard();
+                       "the upstream refused with status " + std::to_string(said->status()));
+      said->object(patience_);
+      const Heard& heard = said->heard();
+      take_probabilities(heard.probabilities, reply);
       reply.text = heard.text;
       reply.cut = heard.cut;
       reply.prompt_tokens = heard.prompt_tokens;

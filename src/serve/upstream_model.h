@@ -54,6 +54,7 @@ class UpstreamModel : public Model {
  private:
   Reply counted(const Reading& reading) const;
   json request(const Reading& reading) const;
+  std::unique_ptr<UpstreamReply> ask(const Reading& reading) const;
 
   const Upstream& upstream_;
   const std::string name_;
@@ -67,6 +68,10 @@ class UpstreamModel : public Model {
 // Words before the second view of a picture, and before views of an earlier one.
 inline constexpr const char* kCloser = "Closer views of parts of the picture above:";
 inline constexpr const char* kEarlier = "Closer views of parts of an earlier picture:";
+
+// What an upstream says about its tokens: likelihood and, as there is no calibration, the geometric
+// mean as confidence. Nothing without any.
+void take_probabilities(std::vector<float> probabilities, Reply& reply);
 
 // The picture is shown as it is.
 bool whole(const PictureTokens& tokens);

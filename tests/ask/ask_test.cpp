@@ -219,7 +219,7 @@ TEST(Asking, FallsBackToEvenDetailWhenLookingFails) {
 
 TEST(Asking, RefusesPassesForModelsThatCannotLookAgain) {
   Capabilities takes;
-  takes.takes = TokenKind::views;
+  takes.takes = TokenKind::native;
   const auto model = std::make_shared<Scripted>(
       [](size_t, const Reading& reading) { return reply_of("x", 0.5F, reading); }, takes);
   AskOptions options = policy("saliency");
@@ -251,13 +251,14 @@ TEST(Asking, AModelOfViewsGetsCropsThatFitItsOwnCount) {
 }
 
 TEST(AnswerBox, GrowsAlongTheLineAndStopsWhereAttentionEnds) {
-  Allocation a;
-  a.geometry = {160, 64, 0};
-  for (int c = 0; c < 10; ++c) a.leaves.push_back({0, 1, c, 0});
+  Pass read;
+  read.allocation.geometry = {160, 64, 0};
+  for (int c = 0; c < 10; ++c) read.allocation.leaves.push_back({0, 1, c, 0});
+  const auto tokens = asking::tokens_of(read, 160, 64);
   //                          0     1    2     3    4     5  6  7     8    9
   const std::vector<float> f = {0.30F, 0, 0.2F, 0.4F, 0.3F, 0, 0, 0.01F, 0.2F, 0};
-  EXPECT_EQ(asking::answer_box(a, f), (Box{32, 16, 80, 32}));
-  EXPECT_EQ(asking::answer_box(a, std::vector<float>(10, 0.0F)), std::nullopt);
+  EXPECT_EQ(asking::answer_box(tokens, f), (Box{32, 16, 80, 32}));
+  EXPECT_EQ(asking::answer_box(tokens, std::vector<float>(10, 0.0F)), std::nullopt);
 }
 
 TEST(AnswerJson, SaysWhatWasAnsweredAndWhy) {

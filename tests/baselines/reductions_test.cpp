@@ -51,7 +51,7 @@ class Reductions : public ::testing::TestWithParam<const char*> {};
 TEST_P(Reductions, LeaveTheBudgetOfDifferentTokensInTheirOrder) {
   const Small small(GetParam());
   ASSERT_GT(small.whole.size(), 6);
-  for (const char* name : {"random", "fastv", "cdpruner", "tome"}) {
+  for (const char* name : {"random", "fastv", "cdpruner", "tome", "visionzip"}) {
     const hf::Features few = small.reduced(name, 6);
     EXPECT_EQ(few.size(), 6) << name;
     ASSERT_EQ(few.groups.size(), 6U) << name;
@@ -89,6 +89,38 @@ TEST(FastV, KeepsWhatTheQuestionLooksAtMost) {
   EXPECT_GE(least, most_left);
 }
 
+// LLaVA: by what CLIP's class token looks at in the last layer but one; the rest is merged.
+TEST(VisionZip, KeepsWhatTheEncoderLooksAtAndMergesTheRest) {
+  for (const char* family : {"llava", "qwen2_5_vl", "qwen3_vl", "ovis2", "smolvlm"}) {
+    const Small small(family);
+    hf::EncoderSight sight;
+    const hf::Features whole = small.model->encode_watched(small.picture, sight);
+    const int64_t n = whole.size();
+    EXPECT_TRUE(at::allclose(whole.rows, small.whole.rows, 1e-4, 1e-5)) << family;
+    ASSERT_EQ(sight.looked.numel(), n) << family;
+    ASSERT_EQ(sight.keys.size(0), n) << family;
+    EXPECT_GT(sight.looked.min().item<float>(), 0) << family;
+    EXPECT_LE(sight.looked.sum().item<float>(),
+              static_cast<float>(small.whole.views.size()) + 1e-3F)
+        << family;
+    const int64_t budget = std::min<int64_t>(8, n - 2);  // 7 and 1
+    const hf::Features few = small.reduced("visionzip", budget);
+    ASSERT_EQ(few.size(), budget) << family;
+    int64_t singles = 0, members = 0;
+    for (const auto& group : few.groups) {
+      singles += group.size() == 1 ? 1 : 0;
+      members += static_cast<int64_t>(group.size());
+    }
+    const int64_t contextual = budget * 10 / 64;
+    if (contextual > 0) EXPECT_EQ(members, n) << family;
+    EXPECT_GE(singles, budget - contextual) << family;
+    const int64_t most = sight.looked.argmax().item<int64_t>();
+    EXPECT_TRUE(std::any_of(few.groups.begin(), few.groups.end(), [&](const auto& group) {
+      return group == std::vector<int64_t>{most};
+    })) << family;
+  }
+}
+
 TEST(Tome, MergesWhatIsAlikeFirst) {
   Small small("qwen2_5_vl");
   const int64_t n = small.whole.size();
@@ -110,7 +142,6 @@ TEST(Resize, IsForModelsWhoseTokensFollowTheSize) {
   EXPECT_TRUE(few.groups.empty());  // a whole picture
   const Small llava("llava");
   EXPECT_NE(registry<hf::Reduction>().make("resize")->refusal(*llava.model), "");
-  EXPECT_NE(registry<hf::Reduction>().make("visionzip")->refusal(*qwen.model), "");
 }
 
 TEST(WayOf, IsAModeAReductionOrAPolicyOfTheRoad) {

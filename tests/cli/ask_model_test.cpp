@@ -98,6 +98,49 @@ TEST(AskModel, SeveralPicturesAndFurtherQuestionsShareOneConversation) {
             turns[1]["pictures"][0]["passes"][0]["map"]);
 }
 
+// Random weights are hardly ever sure and look everywhere.
+TEST(AskModel, LooksAgainAsTheBundledModelDoes) {
+  Folder folder;
+  for (const char* family : {"qwen3_vl", "llava", "smolvlm"}) {
+    const std::string model = make_model(folder, family), strip = folder / "strip.png";
+    const Outcome o = ask(model, kPicture +
+                                     " 'Where is the red car?' --json --details --budget 40 "
+                                     "--policy saliency --passes 3 --total-budget 80 --gaze 20 30 "
+                                     "--threshold 0.9 --strip " +
+                                     strip);
+    const json said_ = said(o);
+    ASSERT_GE(said_["passes"].size(), 1U);
+    EXPECT_LE(said_["tokens"], 80);
+    EXPECT_EQ(said_["unsure"], said_["confidence"].get<double>() < 0.9);
+    EXPECT_FALSE(said_["box"].is_null());
+    for (const json& pass : said_["passes"]) {
+      for (const char* key : {"uncertainty", "confidence", "gathered", "explore", "manner"})
+        EXPECT_TRUE(pass.contains(key)) << key;
+      EXPECT_FALSE(pass["attention"]["values"].empty());
+    }
+    EXPECT_GT(std::filesystem::file_size(strip), 100U);
+    std::filesystem::remove(strip);
+  }
+}
+
+TEST(AskModel, OneBudgetIsSpreadOverPicturesByRelevance) {
+  Folder folder;
+  const std::string model = make_model(folder, "qwen3_vl");
+  for (const char* mode : {"prune", "zoom"}) {
+    const auto shares = [&](const std::string& question) {
+      const json out =
+          said(ask(model, kPicture + " " + kGoldens + "/processors/img1.png '" + question +
+                              "' --json --budget 60 --policy saliency " + "--mode " + mode));
+      EXPECT_LE(out["tokens"], 60);
+      return std::pair{out["pictures"][0]["tokens"].get<int>(),
+                       out["pictures"][1]["tokens"].get<int>()};
+    };
+    const auto [first, second] = shares("What is in the second picture?");
+    EXPECT_LE(first, second) << mode;  // the same picture twice: only the question tells them apart
+    EXPECT_GE(first, 1);
+  }
+}
+
 TEST(AskModel, SamplesBySeedAndReadsTheRelevanceOfASecondModel) {
   Folder folder;
   const std::string model = make_model(folder, "llava");
@@ -141,7 +184,10 @@ TEST(AskModel, BadUsageIsOneLine) {
   refused(ask(model, plain + "--device warp"), "unknown device 'warp'");
   refused(ask(model, plain + "--dtype int3"), "unknown dtype 'int3'");
   refused(ask(model, kPicture + " ''"), "give a picture and a question");
-  refused(ask(model, plain + "--passes 2"), "looking again is for the bundled model");
+  refused(ask(model, plain + "--passes 2 --mode native"), "mode native reads all of it");
+  std::ofstream(folder / "film.mp4") << "no picture";
+  refused(ask(model, (folder / "film.mp4") + " 'Where?'"), "arrcoc watch");
+  refused(ask(model, folder.path() + " 'Where?'"), "arrcoc watch");
   refused(ask(folder / "nowhere", plain), "nowhere");
   refused(ask(kGoldens + "/clip", plain), "clip");
   refused(run_arrcoc("ask " + kPicture + " 'Where?' --mode prune"), "--mode needs --model");

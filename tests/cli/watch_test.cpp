@@ -6,6 +6,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "cli/process.h"
+#include "cli/small_model.h"
 
 using namespace arrcoc::test;
 using nlohmann::json;
@@ -96,6 +97,33 @@ TEST(Watch, TheClipBudgetIsNeverPassedAndThePicturesAreWritten) {
   EXPECT_GT(std::filesystem::file_size(folder / "time.png"), 500U);
   EXPECT_GT(std::filesystem::file_size(folder / "seen.avi"), 1000U);
   EXPECT_FALSE(cv::imread(folder / "time.png").empty());
+}
+
+// Random weights: which tokens of which frames are read, not what is said.
+TEST(Watch, AQwenModelReadsTheFilmAtItsEndInOneSequence) {
+  Folder folder;
+  std::filesystem::create_directory(folder / "film");
+  for (int i = 0; i < 4; ++i) draw(folder / ("film/f" + std::to_string(i) + ".png"), 20 + 60 * i);
+  for (const char* family : {"qwen2_5_vl", "qwen3_vl"}) {
+    const std::string more =
+        "--max-new-tokens 3 --clip-budget 96 --budget 32 --model " + make_model(folder, family);
+    const Outcome o = watch(folder / "film", "--json " + more);
+    ASSERT_EQ(o.code, 0) << o.err;
+    int spent = 0;
+    for (const json& line : lines_of(o)) spent += line["tokens"].get<int>();
+    const json film = json::parse(o.err)["answer"];
+    EXPECT_GE(film["frames"].size(), 1U);
+    EXPECT_LE(film["tokens"], spent);
+    EXPECT_LE(spent, 96);
+    EXPECT_EQ(film["completion_tokens"], 3);
+    EXPECT_GT(film["prompt_tokens"], film["tokens"]);
+    EXPECT_GT(film["confidence"], 0);
+    EXPECT_EQ(json::parse(watch(folder / "film", "--json " + more).err)["answer"], film);
+    EXPECT_NE(watch(folder / "film", more).out.find("\nanswer "), std::string::npos);
+  }
+  expect_one_line_error(watch(folder / "film", "--model " + make_model(folder, "llava")), "Qwen");
+  expect_one_line_error(run_arrcoc("ask " + (folder / "film") + " 'What came first?'"),
+                        "arrcoc watch");
 }
 
 TEST(Watch, NothingToWatchIsOneLine) {

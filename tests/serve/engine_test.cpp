@@ -220,13 +220,18 @@ TEST(EngineTest, CountsAndLooksWithoutReading) {
 }
 
 TEST(EngineTest, ModelsThatCannotLookAgainRefusePasses) {
-  WithEngine s(std::make_shared<Talker>(), WithEngine::one_worker(), false);
+  Capabilities all;
+  all.takes = TokenKind::native;
+  const auto model = std::make_shared<arrcoc::test::Scripted>(
+      [](size_t, const Reading& reading) { return arrcoc::test::reply_of("all", 0.1F, reading); },
+      all);
+  WithEngine s(model, WithEngine::one_worker(), false);
   Question q = s.question("what?");
   q.options.passes.passes = 2;
   const Ticket job = s.engine->ask(q);
   try {
     WithEngine::wait(*job);
-    ADD_FAILURE() << "passes are for the bundled model";
+    ADD_FAILURE() << "whoever reads all of a picture has nothing to look at again";
   } catch (const Error& problem) {
     EXPECT_EQ(problem.code(), ErrorCode::unsupported);
   }

@@ -135,17 +135,6 @@ TEST(Proxy, SharesTheBudgetAmongThePicturesOfAConversation) {
   EXPECT_EQ(sent[2]["content"][0], text("And this?"));
 }
 
-TEST(Proxy, RefusesToLookAgain) {
-  Double upstream({});
-  Running proxy(proxy_to(upstream.url()));
-  json body = qwen_question(100);
-  body["arrcoc"]["passes"] = 2;
-  const auto reply = proxy.post("/v1/chat/completions", body);
-  EXPECT_EQ(reply->status, 400);
-  EXPECT_EQ(error_code(reply), "unsupported");
-  EXPECT_EQ(upstream.requests(), 0);
-}
-
 // The upstream behind the interface of every model.
 TEST(UpstreamModelTest, ReadsAsAnyModel) {
   {

@@ -55,6 +55,7 @@ struct Heard {
   int64_t prompt_tokens = 0, completion_tokens = 0;
   int64_t cached_tokens = 0;              // of the prompt, where prompt_tokens leaves them out
   std::optional<int64_t> picture_tokens;  // where the upstream reports them
+  std::vector<float> probabilities;       // of the answer's tokens, where it reports them
 };
 
 class Dialect {
@@ -73,6 +74,11 @@ class Dialect {
   virtual std::string_view payload(std::string_view line) const;
   // A whole reply, or the data of one event.
   virtual void hear(const json& data, Heard& heard) const = 0;
+  // What makes the upstream report the probabilities of its tokens; none where it cannot, and where
+  // the request says itself whether it wants them.
+  virtual std::optional<JsonEdit> wish_probabilities(const json&) const { return std::nullopt; }
+  // Takes them out of a reply, or of the data of one event; true where there were any.
+  virtual bool drop_probabilities(json&) const { return false; }
   // Our part of the reply goes into this object; null: not into this event.
   virtual json* extended(json& data, bool stream, bool include_usage) const = 0;
   // The lines of an event that says what went wrong.

@@ -1,10 +1,15 @@
 // OpenAI chat completions, as vLLM, SGLang, LMDeploy and llama-server speak it too.
+#include <algorithm>
+#include <cmath>
+
 #include "serve/encoding.h"
 #include "serve/relay/dialects.h"
 
 namespace arrcoc::serving {
 
 namespace {
+
+constexpr size_t kMostProbabilities = 65536;
 
 class OpenAiChat : public Dialect {
  public:
@@ -46,6 +51,7 @@ class OpenAiChat : public Dialect {
     read_at(data, "/choices/0/message/content", text);
     read_at(data, "/choices/0/delta/content", text);
     add_text(&text, heard);
+    add_probabilities(data, heard);
     read_at(data, "/choices/0/finish_reason", reason);
     heard.cut = heard.cut || reason == "length";
     read_at(data, "/usage/prompt_tokens", heard.prompt_tokens);
@@ -54,6 +60,26 @@ class OpenAiChat : public Dialect {
                               "/usage/prompt_tokens_details/image_tokens",
                               "/usage/prompt_tokens_details/multimodal_tokens/image"})
       read_at(data, place, heard.picture_tokens);
+  }
+
+  std::optional<JsonEdit> wish_probabilities(const json& request) const override {
+    if (request.contains("logprobs")) return std::nullopt;
+    for (const auto& [key, value] : request.items())  // beside one that nobody changes
+      if (!value.is_structured())
+        return JsonEdit{json::json_pointer() / key, JsonEdit::How::after, R"(,"logprobs":true)"};
+    return std::nullopt;
+  }
+
+  bool drop_probabilities(json& data) const override {
+    bool found = false;
+    const auto choices = data.find("choices");
+    if (choices == data.end() || !choices->is_array()) return false;
+    for (json& choice : *choices)
+      if (choice.is_object() && choice.contains("logprobs") && !choice["logprobs"].is_null()) {
+        choice["logprobs"] = nullptr;
+        found = true;
+      }
+    return found;
   }
 
   json* extended(json& data, bool stream, bool include_usage) const override {
@@ -66,6 +92,18 @@ class OpenAiChat : public Dialect {
   }
 
  private:
+  static void add_probabilities(const json& data, Heard& heard) {
+    const auto place = "/choices/0/logprobs/content"_json_pointer;
+    if (!data.contains(place) || !data[place].is_array()) return;
+    for (const json& token : data[place]) {
+      const auto number = token.is_object() ? token.find("logprob") : token.end();
+      if (number == token.end() || !number->is_number()) continue;
+      if (heard.probabilities.size() >= kMostProbabilities) return;
+      const double log = std::min(0.0, number->get<double>());
+      heard.probabilities.push_back(static_cast<float>(std::exp(log)));
+    }
+  }
+
   static void read_part(const json& part, PicturePart picture, RelayMessage& message,
                         Conversation& out) {
     const std::string* type = string_at(part, "type");

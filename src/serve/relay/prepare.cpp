@@ -205,6 +205,8 @@ void Service::look(Relayed& r, const std::vector<size_t>& pictures, const std::s
     question.options = options_for(r.extension, "");
     question.options.least_side = question.options.most_side = 0;  // it resizes by its own rule
     if (crops >= 0) question.options.allocate.max_crops = crops;
+    // Pictures of earlier turns are sent as they were: only new ones are looked at again.
+    if (part.message < r.talk.newest || counts(r)) question.options.passes.passes = 1;
     const SeenRef seen = see_part(r, i, question.options);
     if (!seen) continue;
     if (g == groups.size()) {
@@ -227,6 +229,8 @@ void Service::look(Relayed& r, const std::vector<size_t>& pictures, const std::s
       const size_t share = std::stoul(budget) * count / pictures.size();
       own = std::to_string(std::max(count, std::min(share, most[g])));
     }
+    int& total = questions[g].options.passes.total_budget;
+    total = static_cast<int>(static_cast<size_t>(total) * count / pictures.size());
     groups[g].job = engine().ask(std::move(questions[g]));
     r.looks.push_back(std::move(groups[g]));
   }
@@ -284,8 +288,7 @@ void Service::look_again(Relayed& r) {
 
 // ---- What becomes of it
 
-void Service::take_new(Relayed& r, const Looked& looked) {
-  const Reading& reading = looked.job->readings().front();
+void Service::take_new(Relayed& r, const Looked& looked, const Reading& reading) {
   for (size_t k = 0; k < looked.pictures.size(); ++k) {
     const PictureTokens& tokens = reading.pictures[k];
     SentPicture& sent = r.sent_picture(looked.pictures[k]);
@@ -325,7 +328,7 @@ void Service::wait_for_looks(Relayed& r) {
     if (looked.again) {
       take_again(r, looked);
     } else {
-      take_new(r, looked);
+      take_new(r, looked, looked.job->readings().front());
     }
   }
 }
@@ -346,6 +349,8 @@ std::string Service::rewritten(const Relayed& r) const {
         out.back().erase("cache_control");
     }
   };
+  if (const auto wish = dialect.wish_probabilities(r.given); wish && r.probabilities)
+    edits.push_back(*wish);
   for (size_t i = 0; i < r.talk.pictures.size(); ++i) {
     const PicturePart& picture = r.talk.pictures[i];
     std::vector<json> parts;

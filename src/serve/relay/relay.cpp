@@ -47,19 +47,6 @@ void pass_head(const HttpExchange& from, httplib::Response& response) {
   }
 }
 
-std::string type_of(const HttpExchange& exchange) {
-  const std::string type = exchange.header("Content-Type");
-  return type.empty() ? "application/octet-stream" : type;
-}
-
-// Pictures that were looked at apart are reported together.
-void join(Answer one, Answer& all) {
-  all.pictures.insert(all.pictures.end(), one.pictures.begin(), one.pictures.end());
-  all.fallbacks.insert(all.fallbacks.end(), one.fallbacks.begin(), one.fallbacks.end());
-  all.tokens += one.tokens;
-  all.native_tokens += one.native_tokens;
-}
-
 bool escaped(const httplib::Request& from) {
   const std::string wish = from.get_header_value("X-Arrcoc-Bypass");
   if (wish.empty() || wish == "0" || wish == "1") return wish == "1";
@@ -77,6 +64,11 @@ std::optional<json> parsed(const std::string& body) {
 }
 
 }  // namespace
+
+std::string type_of(const HttpExchange& exchange) {
+  const std::string type = exchange.header("Content-Type");
+  return type.empty() ? "application/octet-stream" : type;
+}
 
 // file: URLs are the server's own files: they never go on. except: pictures that are read here.
 void Service::refuse_files(const std::string& body, const json* given,
@@ -225,14 +217,21 @@ void Service::prepare(Relayed& r) {
   wait_for_looks(r);
 }
 
-// Sends it with views; when those are refused, with one view a picture.
+// Sends it with views; when that is refused, without the wish for probabilities, then with one view
+// a picture.
 void Service::send(Relayed& r) {
   const auto patience = [this] { require_patience(); };
-  for (bool again = false;; again = true) {
+  for (bool again = false;;) {
     Outgoing out{r.request.method, r.request.target, r.request.headers, rewritten(r), false};
     r.sent = Clock::now();
     r.reply = std::make_unique<UpstreamReply>(upstream_->send(out, patience), *r.dialect);
-    if (again || !refuses_pictures(r.reply->status()) || !several_views(r)) return;
+    if (!refuses_pictures(r.reply->status())) return;
+    if (r.probabilities) {
+      r.probabilities = false;
+      continue;
+    }
+    if (again || !r.heard.empty() || !several_views(r)) return;
+    again = true;
     metrics_.count("arrcoc_fallbacks_total", label("kind", "one_view"));
     r.notes.push_back("the upstream refused several views (" + std::to_string(r.reply->status()) +
                       "): one was sent");
@@ -254,14 +253,20 @@ bool Service::several_views(const Relayed& r) const {
   return false;
 }
 
+void Service::begin_reply(const Relayed& r, Response& response) {
+  pass_head(r.reply->exchange(), response);
+  const int64_t kept = r.heard.empty() ? r.tokens() : r.usage.kept;
+  response.set_header("X-Arrcoc-Image-Tokens",
+                      std::to_string(kept) + "/" + std::to_string(r.native()));
+  name_fallbacks(r.notes, response);
+}
+
 void Service::forward(std::shared_ptr<Relayed> r, Response& response) {
+  if (looks_again(*r)) return forward_looks(*r, response);
   send(*r);
   const UpstreamReply& reply = *r->reply;
   if (reply.status() == 200 && !counts(*r)) remember(*r);
-  pass_head(reply.exchange(), response);
-  response.set_header("X-Arrcoc-Image-Tokens",
-                      std::to_string(r->tokens()) + "/" + std::to_string(r->native()));
-  name_fallbacks(r->notes, response);
+  begin_reply(*r, response);
   if (reply.status() != 200) {
     response.set_content(r->reply->whole([this] { require_patience(); }),
                          type_of(reply.exchange()));
@@ -302,120 +307,19 @@ std::string Service::last_words(const Relayed& r, const ApiError& problem) {
   return out;
 }
 
-// Most protocols report the whole prompt only. Where there are few words beside the pictures, it
-// tells what these cost, over what was reckoned; 0 where it does not.
-double Service::learnt_from_prompt(const Relayed& r, int64_t reckoned) {
-  const Heard& heard = r.reply->heard();
-  size_t bytes = r.request.body.size();
-  for (const PicturePart& picture : r.talk.pictures) bytes -= std::min(bytes, picture.data.size());
-  const auto words = static_cast<int64_t>(bytes / 4);
-  const int64_t pictures = heard.prompt_tokens + heard.cached_tokens - words;
-  if (heard.prompt_tokens <= 0 || reckoned < 4 * words || 4 * pictures < reckoned) return 0;
-  return static_cast<double>(pictures) / static_cast<double>(reckoned);
-}
-
-// The road hears the reply, once.
-void Service::conclude(Relayed& r) {
-  if (r.answered) return;
-  Answered& out = r.answered.emplace();
-  const Heard& heard = r.reply->heard();
-  metrics_.observe("arrcoc_upstream_seconds", seconds_since(r.asked.start));
-  const int64_t reckoned = r.tokens();
-  const bool reported = heard.picture_tokens && r.all_read() && reckoned > 0;
-  const double off =
-      reported ? static_cast<double>(*heard.picture_tokens) / static_cast<double>(reckoned) : 1;
-  const Family family = upstream_->family(r.talk.model);
-  // What earlier turns sent was reckoned as it was known then.
-  const bool fresh =
-      std::none_of(r.remembered.begin(), r.remembered.end(), [](bool b) { return b; });
-  if (reported) metrics_.observe("arrcoc_upstream_tokens_off", off);
-  if (family.estimated && fresh && r.all_read() && reckoned > 0) {
-    const double known = reported ? off : learnt_from_prompt(r, reckoned);
-    if (known > 0) upstream_->learn(r.talk.model, known * upstream_->learned(r.talk.model));
-  }
-  out.text = heard.text;
-  out.usage.kept = reported ? *heard.picture_tokens : reckoned;
-  out.usage.native = r.native();
-  out.usage.estimated = !reported && (family.estimated || !r.all_read());
-  if (!counts(r))
-    savings_.add(r.talk.model, out.usage.native, out.usage.kept,
-                 reported ? heard.picture_tokens : std::nullopt);
-  std::shared_ptr<Answer> answer;
-  for (const Looked& looked : r.looks) {
-    Asking& asking = looked.job->asking();
-    asking.spent("reading", 1e3 * seconds_since(r.sent));
-    Reply said;
-    said.text = heard.text;
-    said.cut = heard.cut;
-    said.estimated = out.usage.estimated;
-    said.prompt_tokens = heard.prompt_tokens;
-    said.completion_tokens = heard.completion_tokens;
-    for (size_t i : looked.pictures)
-      said.kept.push_back(std::llround(off * static_cast<double>(r.tokens_of(i))));
-    asking.hear({said});
-    Answer one = asking.finish();
-    if (answer) {
-      join(std::move(one), *answer);
-    } else {
-      answer = std::make_shared<Answer>(std::move(one));
-      r.asked.job = looked.job;
-    }
-  }
-  if (answer) answer->fallbacks.insert(answer->fallbacks.end(), r.notes.begin(), r.notes.end());
-  out.answer = answer;
-  if (answer && !counts(r)) account(r.asked, out);
-}
-
 bool Service::counts(const Relayed& r) {
   return only_counts(r.request.target.substr(0, r.request.target.find('?')));
 }
 
-// What was cut: for every picture its size, its views, and the name under which /v1/pictures has
-// it.
-json Service::views_sent(const Relayed& r) {
-  json out = json::array();
-  for (size_t i = 0; i < r.talk.pictures.size(); ++i) {
-    json picture = {{"tokens", r.tokens_of(i)}, {"whole", true}};
-    const SentPicture& sent = r.sent_picture(i);
-    if (!sent.read) picture["read"] = false;
-    if (!sent.digest.empty()) picture["picture"] = to_hex(sent.digest);
-    std::vector<const SentView*> views;
-    for (const SentView& view : sent.views) views.push_back(&view);
-    for (const auto& message : r.messages)
-      if (message)
-        for (const auto& [number, more] : message->appended)
-          for (const SentView& view : more)
-            if (number == i) views.push_back(&view);
-    for (const SentView* view : views) {
-      const Box& b = view->box;
-      picture["whole"] = false;
-      picture["views"].push_back({{"box", {b.x0, b.y0, b.x1, b.y1}},
-                                  {"width", view->width},
-                                  {"height", view->height},
-                                  {"tokens", view->tokens}});
-    }
-    out.push_back(std::move(picture));
-  }
-  return out;
-}
-
-// Adds what we know to the reply, or to the last event that says something.
-void Service::extend(Relayed& r, json& data) {
-  conclude(r);
-  const Answered& answered = *r.answered;
-  if (data.contains("usage") && data["usage"].is_object())
-    data["usage"]["image_tokens"] = answered.usage.image_tokens();
-  json out = answered.answer ? json(extension(r.asked, answered)) : json{{"fallbacks", r.notes}};
-  out["family"] = upstream_->family(r.talk.model).name;
-  size_t remembered = 0;
-  for (const PicturePart& picture : r.talk.pictures) remembered += r.remembered[picture.message];
-  out["conversation"] = {{"tokens", answered.usage.kept},
-                         {"native_tokens", answered.usage.native},
-                         {"pictures", r.talk.pictures.size()},
-                         {"remembered", remembered},
-                         {"views", views_sent(r)}};
-  if (data.contains("arrcoc")) out["upstream"] = data["arrcoc"];
-  data["arrcoc"] = std::move(out);
+// One line of a stream as the client gets it. data: what it says, where it is an event.
+std::string Service::passed(Relayed& r, const std::string& line, std::optional<json> data) {
+  json* place = data ? r.dialect->extended(*data, true, r.talk.include_usage) : nullptr;
+  const bool dropped = r.probabilities && data && r.dialect->drop_probabilities(*data);
+  if (place) extend(r, *place);
+  if (!place && !dropped) return line + "\n";
+  const std::string_view payload = r.dialect->payload(line);
+  return line.substr(0, static_cast<size_t>(payload.data() - line.data())) +
+         data->dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 bool Service::pass_events(Relayed& r, httplib::DataSink& sink) {
@@ -430,18 +334,7 @@ bool Service::pass_events(Relayed& r, httplib::DataSink& sink) {
     return sink.is_writable();
   }
   std::string out;
-  for (const std::string& line : lines) {
-    std::optional<json> data = reply.hear_line(line);
-    json* place = data ? r.dialect->extended(*data, true, r.talk.include_usage) : nullptr;
-    if (place) {
-      extend(r, *place);
-      const std::string_view payload = r.dialect->payload(line);
-      out.append(line, 0, static_cast<size_t>(payload.data() - line.data()));
-      out += data->dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-    } else {
-      out += line + "\n";
-    }
-  }
+  for (const std::string& line : lines) out += passed(r, line, reply.hear_line(line));
   if (!out.empty()) r.ended_whole = out == "\n" || out.ends_with("\n\n");
   if (!send(out)) return false;
   if (state == HttpExchange::Body::more) return true;

@@ -18,7 +18,20 @@ struct Service::Looked {
   std::shared_ptr<const UpstreamModel> original;  // counts pictures as they came
   Ticket job;
   bool again = false;  // pictures of earlier turns, for a new question
+  bool open = true;    // the road waits for a reply
 };
+
+// One look of several: what was sent and what came back, to its end.
+struct Service::HeardLook {
+  std::unique_ptr<UpstreamReply> reply;
+  std::vector<std::shared_ptr<SentMessage>> messages;
+  json data;                                                       // of a whole reply
+  std::vector<std::pair<std::string, std::optional<json>>> lines;  // of a stream
+};
+
+std::string type_of(const HttpExchange& exchange);
+// Pictures that were looked at apart are reported together.
+void join(Answer one, Answer& all);
 
 struct Service::Relayed {
   const Dialect* dialect = nullptr;
@@ -34,6 +47,11 @@ struct Service::Relayed {
   std::vector<Looked> looks;
   std::vector<std::string> notes;
   Asked asked;  // the newest question, for metrics and the example log
+
+  bool probabilities = false;    // are asked for besides
+  std::vector<HeardLook> heard;  // where it may look again
+  Usage usage;                   // of the pictures, all looks together
+  bool reported = false;         // by the upstream
 
   std::unique_ptr<UpstreamReply> reply;
   Clock::time_point sent = Clock::now();
