@@ -264,6 +264,20 @@ TEST_F(Chosen, WeightsOfProductsInEightBitsAreKeptAsWholeNumbersOnly) {
   }
 }
 
+TEST_F(Chosen, RangesCutOffWhatIsFarOutAndNothingElse) {
+  RangesSeen seen;
+  const Tensor bell = at::randn({1 << 20}), flat = at::linspace(-1, 2, 3000);
+  for (const Tensor& half : bell.chunk(2)) seen.add(0, half);
+  seen.add(1, flat);
+  const Ranges ranges = seen.ranges();
+  EXPECT_LT(ranges.at(0).high, bell.max().item<float>());
+  EXPECT_GT(ranges.at(0).high, 3);  // one value in 700 lies beyond
+  EXPECT_GT(ranges.at(0).low, bell.min().item<float>());
+  EXPECT_LT(ranges.at(0).low, -3);
+  EXPECT_NEAR(ranges.at(1).low, -1, 0.05);
+  EXPECT_NEAR(ranges.at(1).high, 2, 0.05);
+}
+
 TEST_F(Chosen, WithoutRangesOrWithThoseOfOtherWeightsItIsTheReference) {
   const std::string folder = fresh_weights("none");
   EXPECT_NE(TinyModel::load(folder)->kernels().find("no ranges.json"), std::string::npos);
