@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <set>
 
 #include "arrcoc/error.h"
 #include "cli/ask_flags.h"
@@ -257,8 +258,11 @@ void check_model(const Eval& args) {
 void eval(const Eval& args) {
   check_model(args);
   if (!args.ranges.empty()) {
-    if (!args.suites.empty() || !args.calibrate.empty() || args.pairs)
-      throw Error(ErrorCode::bad_argument, "--ranges goes with --data and --limit only");
+    const std::set<std::string> known = {"--ranges", "--data", "--limit", "--json"};
+    for (const CLI::Option* given : args.app->get_options())
+      if (given->count() > 0 && !known.count(given->get_name()))
+        throw Error(ErrorCode::bad_argument,
+                    "--ranges goes with --data and --limit only, not with " + given->get_name());
     fit_ranges(args.ranges, args.data, args.limit > 0 ? args.limit : 240, args.json);
     return;
   }

@@ -199,6 +199,7 @@ TEST(EvalModel, RefusesWhatDoesNotBelongTogether) {
   expect_refused("eval --model nowhere/at/all --suite charts", "nowhere");
   expect_refused("eval --model x --pairs", "--model");
   expect_refused("bench --model x --speed", "--speed");
+  expect_refused("eval --ranges models/tiny --budget 64", "not with --budget");
 }
 
 TEST(PublishedSets, AreLookedAtByTheBundledModel) {
