@@ -34,8 +34,8 @@ arrcoc_picture_params picture_defaults() {
 void prepare_process() {
   static std::once_flag once;
   std::call_once(once, [] {
-    for (const char* name : {"DNNL_MAX_CPU_ISA", "ONEDNN_MAX_CPU_ISA"})
-      ::setenv(name, "AVX512_CORE_BF16", 0);
+    if (std::getenv("ONEDNN_MAX_CPU_ISA") == nullptr)  // which decides where both are set
+      ::setenv("DNNL_MAX_CPU_ISA", "AVX512_CORE_BF16", 0);
     media::register_strategies();
   });
 }

@@ -23,10 +23,10 @@ namespace arrcoc::cli {
 namespace {
 
 // Debian's oneDNN 2.6 dies with SIGILL on AMX machines at the first bf16 product; it must be told
-// before the first tensor operation.
+// before the first tensor operation. Of both names the second decides: it is left to others.
 void prepare_environment() {
-  ::setenv("DNNL_MAX_CPU_ISA", "AVX512_CORE_BF16", 0);
-  ::setenv("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16", 0);
+  if (std::getenv("ONEDNN_MAX_CPU_ISA") == nullptr)
+    ::setenv("DNNL_MAX_CPU_ISA", "AVX512_CORE_BF16", 0);
 }
 
 std::string one_line(std::string text) {
