@@ -457,14 +457,14 @@ void compare_with_inference(int width, int height, int canvas) {
   const at::Tensor frame = frame_of(picture, 1024);
   ASSERT_EQ(frame.size(1), sample.geometry.height);
   ASSERT_EQ(frame.size(2), sample.geometry.width);
-  const at::Tensor page_canvas = tiny::canvas_of(frame);
+  const tiny::Page seen = tiny::page_of_frame(frame);
   const at::Tensor extent =
       at::tensor({static_cast<float>(frame.size(2)), static_cast<float>(frame.size(1))})
           .view({1, 2});
   const tiny::Page page = pool.page({0});
   EXPECT_TRUE(page.extent.equal(extent));
-  const at::Tensor pixels = tiny::page_pixels(page_canvas),
-                   texture = tiny::page_texture(page_canvas, extent);
+  EXPECT_TRUE(seen.extent.equal(extent));
+  const at::Tensor &pixels = seen.pixels, &texture = seen.texture;
   const auto same_part = [&](const at::Tensor& a, const at::Tensor& b) {
     return (a.narrow(1, 0, b.size(1)).narrow(2, 0, b.size(2)).to(at::kFloat) - b.to(at::kFloat))
         .abs()
