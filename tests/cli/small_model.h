@@ -5,12 +5,13 @@
 
 #include "cli/process.h"
 #include "hf/small_folder.h"
+#include "places.h"
 
 namespace arrcoc::test {
 
 inline std::string make_model(const Folder& folder, const std::string& family) {
   namespace support = arrcoc::testing_support;
-  const std::string goldens = std::string(ARRCOC_TEST_DATA) + "/goldens";
+  const std::string goldens = places::data() + "/goldens";
   const std::string model = folder / family;
   std::ofstream(folder / "config.json") << support::small_config(goldens, family).dump();
   const Outcome made = run_arrcoc("models init --config " + (folder / "config.json") + " --out " +
