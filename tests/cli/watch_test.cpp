@@ -107,7 +107,11 @@ TEST(Watch, AQwenModelReadsTheFilmAtItsEndInOneSequence) {
   for (const char* family : {"qwen2_5_vl", "qwen3_vl"}) {
     const std::string more =
         "--max-new-tokens 3 --clip-budget 96 --budget 32 --model " + make_model(folder, family);
-    const Outcome o = watch(folder / "film", "--json " + more);
+    const auto watched = [&](const std::string& flags) {
+      return run_arrcoc("--threads 1 watch " + (folder / "film") +
+                        " 'the dark thing' --policy saliency " + flags + more);
+    };
+    const Outcome o = watched("--json ");
     ASSERT_EQ(o.code, 0) << o.err;
     int spent = 0;
     for (const json& line : lines_of(o)) spent += line["tokens"].get<int>();
@@ -118,8 +122,8 @@ TEST(Watch, AQwenModelReadsTheFilmAtItsEndInOneSequence) {
     EXPECT_EQ(film["completion_tokens"], 3);
     EXPECT_GT(film["prompt_tokens"], film["tokens"]);
     EXPECT_GT(film["confidence"], 0);
-    EXPECT_EQ(json::parse(watch(folder / "film", "--json " + more).err)["answer"], film);
-    EXPECT_NE(watch(folder / "film", more).out.find("\nanswer "), std::string::npos);
+    EXPECT_EQ(json::parse(watched("--json ").err)["answer"], film);
+    EXPECT_NE(watched("").out.find("\nanswer "), std::string::npos);
   }
   expect_one_line_error(watch(folder / "film", "--model " + make_model(folder, "llava")), "Qwen");
   expect_one_line_error(run_arrcoc("ask " + (folder / "film") + " 'What came first?'"),
