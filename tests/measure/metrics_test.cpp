@@ -1,6 +1,7 @@
-// Expected values. VQA: the authors' vqaEval.py (commit a013f00) was run on these inputs. TextVQA (MMF's
-// EvalAIAnswerProcessor), ChartQA (relaxed_correctness) and ANLS: their published code, transcribed. GQA and multiple
-// choice (HR-Bench's can_infer): worked by hand from the published rules.
+// Expected values. VQA: the authors' vqaEval.py (commit a013f00) was run on these inputs. TextVQA
+// (MMF's EvalAIAnswerProcessor), ChartQA (relaxed_correctness) and ANLS: their published code,
+// transcribed. GQA and multiple choice (HR-Bench's can_infer): worked by hand from the published
+// rules.
 #include "lab/measure/metrics.h"
 
 #include <gtest/gtest.h>
