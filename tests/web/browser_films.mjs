@@ -37,7 +37,7 @@ export function films({binary, folder, shots, server, pages}) {
       await give(page, folder + '/film.avi');
       assert.match(await page.textContent('#items'), /film\.avifilm, \d+\.\d MB/);
       const sent = page.waitForRequest('**/v1/chat/completions');
-      assert.equal(await ask(page, 'What is the total?'), '33.10');
+      assert.equal(await ask(page, 'How much cash was paid?'), '40.00');
       const [part] = (await sent).postDataJSON().messages[0].content;
       assert.equal(part.type, 'video_url');
       assert.ok(part.video_url.url.startsWith('data:video/'));
@@ -78,7 +78,7 @@ export function films({binary, folder, shots, server, pages}) {
     async 'a film and a picture are one question'() {
       await page.click('#items .remove');
       await give(page, [folder + '/film.avi', folder + '/frames/0.jpg']);
-      assert.equal(await ask(page, 'What is the total?'), '33.10');
+      assert.equal(await ask(page, 'How much cash was paid?'), '40.00');
       assert.equal(await page.locator('.picture').count(), 2);
       assert.equal(await page.locator('.film:visible').count(), 1);
     },
