@@ -29,6 +29,8 @@ namespace fs = std::filesystem;
 class FastKernels : public testing::Test {
  protected:
   void SetUp() override {
+    // No AVX2 here, or built so on purpose (-DARRCOC_ONEDNN=OFF): there is nothing to compare. That
+    // the bundle falls back then is tested in tests/ask/kernels_test.cpp.
     if (!no_fast_kernels().empty()) GTEST_SKIP() << no_fast_kernels();
     at::manual_seed(1);
   }
