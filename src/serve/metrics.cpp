@@ -37,7 +37,12 @@ std::vector<Description> of_requests() {
        "Image tokens by model: native, kept, and reported by the upstream.",
        {}},
       {"arrcoc_saved_dollars_total", Kind::counter, "Money that was not spent, by --prices.", {}},
-      {"arrcoc_budget_tokens", Kind::histogram, "Budgets of requests.", kTokens},
+      {"arrcoc_budget_tokens", Kind::histogram,
+       "Budgets of requests by complexity of the question.", kTokens},
+      {"arrcoc_budget_fit_total",
+       Kind::counter,
+       "Answers by complexity of the question, who set the budget, and whether it fitted.",
+       {}},
       {"arrcoc_passes", Kind::histogram, "Looks per answer.", {1, 2, 3, 4}},
       {"arrcoc_confidence",
        Kind::histogram,
@@ -91,9 +96,26 @@ std::vector<Description> of_the_server() {
   };
 }
 
+std::vector<Description> of_stages() {
+  return {
+      {"arrcoc_statistic_mean",
+       Kind::gauge,
+       "Mean of a stage's statistic, over the first answers (reference) and the latest (recent).",
+       {}},
+      {"arrcoc_statistic_variance", Kind::gauge, "Variance of the same.", {}},
+      {"arrcoc_statistic_values", Kind::gauge, "Values in the window.", {}},
+      {"arrcoc_drift",
+       Kind::gauge,
+       "Population stability index of recent against reference; 0 until both are full.",
+       {}},
+      {"arrcoc_drift_alarm", Kind::gauge, "1: the statistic has moved.", {}},
+  };
+}
+
 const std::vector<Description>& descriptions() {
   static const std::vector<Description> all = [] {
     std::vector<Description> out = of_requests();
+    for (Description& more : of_stages()) out.push_back(std::move(more));
     for (Description& more : of_the_server()) out.push_back(std::move(more));
     return out;
   }();

@@ -66,8 +66,9 @@ void require_enough(const std::string& budget, size_t pictures) {
 Service::Service(const Options& options, Metrics& metrics, Server::Log log)
     : options_(options),
       metrics_(metrics),
-      examples_(options, metrics, std::move(log)),
+      examples_(options, metrics, log),
       savings_(options.prices, metrics),
+      stages_(metrics, std::move(log)),
       memory_(static_cast<size_t>(options.upstream_memory_mb) << 20),
       decoders_(decoders_for(options)) {
   if (!options.upstream.empty()) upstream_ = std::make_unique<Upstream>(options, metrics);
@@ -344,11 +345,16 @@ void Service::account(const Asked& asked, Answered& answered) {
   const double spent = seconds_since(asked.start);
   e.milliseconds = 1e3 * spent;
   metrics_.observe("arrcoc_request_seconds", spent, label("budget", budget_bucket(e.budget)));
-  metrics_.observe("arrcoc_budget_tokens", static_cast<double>(e.budget));
+  const std::string complexity = label("complexity", to_string(answer.query.complexity));
+  metrics_.observe("arrcoc_budget_tokens", static_cast<double>(e.budget), complexity);
+  stages_.add(answer, !upstream_);
   if (!upstream_) savings_.add(e.model, e.native, e.kept, std::nullopt);
   if (!upstream_) {
     metrics_.observe("arrcoc_passes", static_cast<double>(answer.from().passes.size()));
     metrics_.observe("arrcoc_confidence", e.confidence);
+    const char* rule = by_question(answer.from().budget) ? "question" : "fixed";
+    metrics_.count("arrcoc_budget_fit_total", complexity + "," + label("rule", rule) + "," +
+                                                  label("fit", to_string(budget_fit(answer))));
   }
   if (!examples_.kept()) return;
   ordered_json report = to_json(answer, {true});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "serve/about.h"
+#include "serve/drift.h"
 #include "serve/engine.h"
 #include "serve/examples.h"
 #include "serve/mcp/sessions.h"
@@ -181,6 +182,7 @@ class Service {
   Examples examples_;
   std::unique_ptr<const Upstream> upstream_;
   Savings savings_;
+  StageWatch stages_;
   ViewMemory memory_;
   mcp::Sessions sessions_;
   std::shared_ptr<const Asker> asker_;

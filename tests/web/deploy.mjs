@@ -152,6 +152,7 @@ async function prometheus(target, keyFile) {
   const where = mkdtempSync(join(work, 'prometheus'));
   const file = join(where, 'prometheus.yml');
   writeFileSync(file, JSON.stringify(config));
+  writeFileSync(join(where, 'alerts.yml'), read('alerts.yaml'));
   execFileSync('promtool', ['check', 'config', file]);
   const port = await freePort();
   const child = spawn('prometheus', ['--config.file', file, '--storage.tsdb.path', join(where, 'data'),
@@ -180,6 +181,42 @@ let server, scraped;
 tests['prometheus.yaml is a configuration'] = () => {
   execFileSync('promtool', ['check', 'config', '--syntax-only', folder + 'prometheus.yaml']);
 };
+tests['the rules are where Prometheus looks for them'] = () => {
+  assert.deepEqual(yaml('prometheus.yaml').rule_files, ['alerts.yml']);
+  assert.ok(yaml('compose.yaml').services.prometheus.volumes.includes('./alerts.yaml:/etc/prometheus/alerts.yml:ro'));
+  assert.match(read('kubernetes/prometheus.yaml'), /--from-file=alerts\.yml=deploy\/alerts\.yaml/);
+};
+tests['alerts fire for drift and for budgets that do not fit'] = () => {
+  const fits = (complexity, fit, values, rule = 'question') =>
+    ({series: `arrcoc_budget_fit_total{complexity="${complexity}",rule="${rule}",fit="${fit}"}`, values});
+  const drift = (instance, values) => ({series: `arrcoc_drift_alarm{instance="${instance}",stage="looking",statistic="tokens"}`, values});
+  const fired = (alertname, eval_time, labels, summary) => ({alertname, eval_time, exp_alerts:
+    labels ? [{exp_labels: {severity: 'warning', ...labels}, exp_annotations: {summary}}] : []});
+  const test = {
+    rule_files: [folder + 'alerts.yaml'],
+    tests: [{
+      interval: '1m',
+      input_series: [
+        drift('a', '0x10 1x400'), drift('b', '0x410'),
+        fits('simple', 'under', '0+3x400'), fits('simple', 'met', '0+1x400'),
+        fits('medium', 'over', '0+1x400'), fits('medium', 'met', '0+3x400'),
+        fits('complex', 'under', '0x200 40x200'), fits('complex', 'met', '0x400'),  // too few
+        fits('complex', 'under', '0+9x400', 'fixed'),  // nobody chose that for the question
+      ],
+      alert_rule_test: [
+        fired('ArrcocDrift', '10m'),
+        fired('ArrcocDrift', '20m', {instance: 'a', stage: 'looking', statistic: 'tokens'},
+            'tokens of looking has moved since a started'),
+        fired('ArrcocMistiered', '10m'),
+        fired('ArrcocMistiered', '6h', {complexity: 'simple', fit: 'under'},
+            'More than half of the simple questions are under their need'),
+      ],
+    }],
+  };
+  const file = join(work, 'alerts_test.yml');
+  writeFileSync(file, JSON.stringify(test));
+  execFileSync('promtool', ['test', 'rules', file], {stdio: ['ignore', 'ignore', 'inherit']});
+};
 tests['Prometheus scrapes a server that asks for a key'] = async () => {
   server = await arrcoc();
   assert.equal((await fetch(server.url + '/metrics')).status, 401);
@@ -204,11 +241,12 @@ tests['the autoscaler has its metric'] = async () => {
     assert.equal((await scraped.query(expression)).length, 1, expression);
   assert.equal(named('Service', new URL(at.url).hostname.split('.')[0]).spec.ports[0].port, at.port);
 };
-tests['every query of the dashboard is one'] = async () => {
+tests['every query of the dashboard and of the alerts is one'] = async () => {
   const panels = JSON.parse(read('grafana/dashboard.json')).panels;
   const text = await (await fetch(server.url + '/metrics', {headers: {authorization: 'Bearer ' + key}})).text();
   const names = new Set(text.match(/^# TYPE (\w+)/gm).map((line) => line.slice(7)));
-  for (const {expr} of panels.flatMap((panel) => panel.targets ?? [])) {
+  const rules = yaml('alerts.yaml').groups.flatMap((group) => group.rules);
+  for (const {expr} of [...panels.flatMap((panel) => panel.targets ?? []), ...rules]) {
     await scraped.query(expr);
     for (const [name] of expr.matchAll(/arrcoc_\w+/g)) assert.ok(names.has(name.replace(/_(bucket|sum|count)$/, '')), name);
   }
