@@ -28,6 +28,7 @@ struct Synth {
   std::string format = "jpg";
   int count = 20;
   uint64_t seed = 1;
+  std::string texts;
   bool plain = false;
   scenes::Options options;
   std::vector<std::string> stats;
@@ -194,6 +195,7 @@ void run_synth(const Synth& s) {
   const auto assets = scenes::Assets::load(s.assets.empty() ? scenes::find_assets() : s.assets);
   scenes::Options options = s.options;
   options.effects = !s.plain;
+  if (!s.texts.empty()) options.texts = scenes::load_texts(s.texts);
   const std::vector<Job> jobs = plan(s);
   std::error_code failed;
   std::filesystem::create_directories(s.out + "/images", failed);
@@ -235,7 +237,7 @@ void add_synth(CLI::App& app) {
       app.add_subcommand("synth", "make pictures with questions whose evidence is known");
   sub->add_option("--kind", s->kind,
                   "all, mixed, suite:NAME (" + joined(scenes::suites()) + ") or one of " +
-                      joined(scenes::kinds()))
+                      joined(scenes::kinds()) + ", or texts (with --texts)")
       ->capture_default_str();
   auto* count = sub->add_option("--count", s->count, "scenes (a kind, with --kind all)")
                     ->check(CLI::Range(1, 10000000))
@@ -254,6 +256,8 @@ void add_synth(CLI::App& app) {
   sub->add_option("--questions", s->options.questions, "questions a scene, at most")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
+  sub->add_option("--texts", s->texts,
+                  "file of texts and tables with questions, for --kind texts (docs/scenes.md)");
   sub->add_flag("--plain", s->plain, "no ageing, skew, noise or JPEG artefacts");
   sub->add_option("--strange", s->options.strange,
                   "share of names and labels with letters of no list: to be read, not known")

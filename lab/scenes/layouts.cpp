@@ -34,9 +34,11 @@ const std::vector<Layout>& layouts(const std::string& kind) {
       {boxed_form, 1.4F}, {agenda, 0.8F}, {report_page, 0.8F}};
   static const std::vector<Layout>* const all[] = {
       &documents, &charts, &scenes, &formulas, &objects, &hard, &clips, &pairs, &records};
+  static const std::vector<Layout> texts = {{passage_page, 1}, {written_table, 1}};
+  if (kind == kTexts) return texts;
   for (size_t i = 0; i < kinds().size(); ++i)
     if (kinds()[i] == kind) return *all[i];
-  std::string known;
+  std::string known = std::string(" ") + kTexts;
   for (const auto& name : kinds()) known += " " + name;
   throw Error(ErrorCode::not_found, "no kind of scene named " + kind + "; there are:" + known);
 }

@@ -22,6 +22,7 @@ using Draw = Sheet(Context& context);
 Draw receipt, form, table_page, invoice, letter, memo, envelope, business_card, id_card, ticket,
     nutrition_label;
 Draw boxed_form, agenda, report_page;                                   // records
+Draw passage_page, written_table;                                       // texts
 Draw bar_chart, line_chart, pie_chart;                                  // charts
 Draw signs, poster, landmarks, zoo, shop_shelf, dashboard, departures;  // scenes
 Draw objects_scattered;                                                 // objects

@@ -149,44 +149,17 @@ void fill_box(Record& s, const BoxStyle& b, std::vector<Field>& entries, size_t&
   }
 }
 
-// Words one after the other, broken at the margin; facts are words that may be asked for.
-struct Prose {
-  Page& page;
-  Style style;
-  float left, right, step, x, y, foot;
-  bool full() const { return y > foot; }
-  void newline() {
-    x = left;
-    y += step;
-  }
-  // A run for each word; empty when the page ended before all were written.
-  std::vector<Run> write(const std::string& text) {
-    std::vector<Run> runs;
-    for (size_t at = 0; at < text.size();) {
-      const size_t end = std::min(text.find(' ', at), text.size());
-      const std::string word = text.substr(at, end - at);
-      at = end + 1;
-      if (word.empty()) continue;
-      const float width = page.measure(word, style);
-      if (x + width > right && x > left) newline();
-      if (full()) return {};
-      runs.push_back(page.text(x, y, word, style));
-      x = runs.back().end + page.measure("n n", style) - 2 * page.measure("n", style);
-    }
-    return runs;
-  }
-  // True when the fact was written (or its page ended after the answer).
-  bool write_fact(const Row& fact) {
-    const std::vector<Run> before = write(fact[1]);
-    const std::vector<Run> answer = before.empty() ? before : write(fact[2]);
-    if (answer.empty()) return false;
-    write(fact[3]);
-    page.ask(fact[0], fact[0] == "prose.figure" ? figure(fact[2]) : fact[2], answer, 2.0F, simple,
-             {{fact[0] == "prose.role" ? "person" : "what", fact[4]}},
-             {before.back().box, before.front().box});
-    return true;
-  }
-};
+// True when the fact was written (or its page ended after the answer).
+bool write_fact(Prose& prose, const Row& fact) {
+  const std::vector<Run> before = prose.write(fact[1]);
+  const std::vector<Run> answer = before.empty() ? before : prose.write(fact[2]);
+  if (answer.empty()) return false;
+  prose.write(fact[3]);
+  prose.page.ask(fact[0], fact[0] == "prose.figure" ? figure(fact[2]) : fact[2], answer, 2.0F,
+                 simple, {{fact[0] == "prose.role" ? "person" : "what", fact[4]}},
+                 {before.back().box, before.front().box});
+  return true;
+}
 
 // Intent, words before the answer, the answer, words after it, what is asked about.
 std::vector<Row> facts(Random& r) {
@@ -343,7 +316,7 @@ Sheet report_page(Context& c) {
         }
         const Row fact = std::move(told.back());
         told.pop_back();
-        if (!prose.write_fact(fact)) break;
+        if (!write_fact(prose, fact)) break;
       }
       prose.newline();
       if (r.chance(0.3F)) prose.y += step * 0.6F;

@@ -54,6 +54,17 @@ struct Scene {
   std::vector<Question> questions;
 };
 
+// Texts and tables of other people with questions that people asked about them, to be drawn as
+// pages: the kind "texts", which is no part of kinds(), because it needs such a file.
+class Texts;
+constexpr const char* kTexts = "texts";
+// A line is a letter, then fields behind tabs: T title (begins the next one), P the whole text, Q
+// question, answer and the byte of the text at which it begins; for a table H its heads, R the
+// cells of a row, A question, row and column of the answer. UTF-8 of Latin-1 and the euro sign.
+// `held`: every sixteenth alone, else all others. Error{not_found}, or Error{bad_json} naming the
+// line.
+std::shared_ptr<const Texts> load_texts(const std::string& path, bool held = false);
+
 struct Options {
   int longest = 1024;   // longer side of ordinary pictures, at most (needles may be larger)
   int questions = 8;    // per scene, at most
@@ -61,6 +72,7 @@ struct Options {
   // Share of names and labels whose letters are in no list: read, not known. Above 0 receipts also
   // have rarer labels.
   float strange = 0;
+  std::shared_ptr<const Texts> texts = nullptr;  // for the kind "texts"
   bool held_back = false;  // the recipe variation of suite:unseen (fonts, layouts, cut-outs)
 };
 
@@ -80,7 +92,7 @@ class Assets {
 // an installation, ../assets of a build folder inside the repository). Error{not_found}.
 std::string find_assets();
 
-// Error{not_found} for an unknown kind.
+// Error{not_found} for an unknown kind, Error{bad_argument} for texts without options.texts.
 Scene make(const Assets& assets, const std::string& kind, uint64_t seed,
            const Options& options = {});
 // The same pictures, facts and answers; wording > 0 draws another sentence for each question (the

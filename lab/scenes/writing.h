@@ -72,4 +72,38 @@ struct Writing {
   }
 };
 
+// Words one after the other, broken at the margin.
+struct Prose {
+  Page& page;
+  Style style;
+  float left, right, step, x, y, foot;
+  bool full() const { return y > foot; }
+  void newline() {
+    x = left;
+    y += step;
+  }
+  // A run for each word, as far as the page reaches.
+  std::vector<Run> write_some(const std::string& text) {
+    std::vector<Run> runs;
+    for (size_t at = 0; at < text.size();) {
+      const size_t end = std::min(text.find(' ', at), text.size());
+      const std::string word = text.substr(at, end - at);
+      at = end + 1;
+      if (word.empty()) continue;
+      const float width = page.measure(word, style);
+      if (x + width > right && x > left) newline();
+      if (full()) return runs;
+      runs.push_back(page.text(x, y, word, style));
+      x = runs.back().end + page.measure("n n", style) - 2 * page.measure("n", style);
+    }
+    return runs;
+  }
+  // The same; empty when the page ended before all were written.
+  std::vector<Run> write(const std::string& text) {
+    std::vector<Run> runs = write_some(text);
+    if (full()) runs.clear();
+    return runs;
+  }
+};
+
 }  // namespace arrcoc::scenes

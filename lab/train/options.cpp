@@ -24,21 +24,21 @@ void each(Struct& o, const Visit& visit) {
       visit, "assets", o.assets, "out", o.out, "init", o.init, "refit", o.refit, "device", o.device,
       "seed", o.seed, "minutes", o.minutes, "steps", o.steps, "resume", o.resume, "checkpoint",
       o.checkpoint, "canvas", o.canvas, "slots", o.slots, "workers", o.workers, "fresh", o.fresh,
-      "small", o.small, "words", o.words, "strange", o.strange, "pictures", o.pictures, "questions",
-      o.questions, "taught", o.taught, "groups", o.groups, "accumulate", o.accumulate, "reading",
-      o.reading, "joint", o.joint, "own_maps", o.own_maps, "own_maps_start", o.own_maps_start,
-      "dense", o.dense, "enlarged", o.enlarged, "budget_low", o.budget_low, "budget_high",
-      o.budget_high, "data", o.data, "real", o.real, "real_words", o.real_words, "swapped",
-      o.swapped, "native", o.native, "frame_zoom", o.frame_zoom, "real_slots", o.real_slots,
-      "remember", o.remember, "held_share", o.held_share, "held_real", o.held_real, "names",
-      o.names, "guard", o.guard, "optimiser", o.optimiser, "rate", o.rate, "realizer_rate",
-      o.realizer_rate, "warmup", o.warmup, "final_rate", o.final_rate, "decay", o.decay, "clip",
-      o.clip, "glyph_weight", o.glyph_weight, "sparsity", o.sparsity, "freeze_realizer",
-      o.freeze_realizer, "freeze_answerer", o.freeze_answerer, "freeze", o.freeze, "alternate",
-      o.alternate, "outcome", o.outcome, "outcome_weight", o.outcome_weight, "outcome_temperature",
-      o.outcome_temperature, "recompute", o.recompute, "report_seconds", o.report_seconds,
-      "evaluate_seconds", o.evaluate_seconds, "evaluate_steps", o.evaluate_steps, "held_out",
-      o.held_out, "held_out_budget", o.held_out_budget);
+      "small", o.small, "words", o.words, "texts", o.texts, "strange", o.strange, "pictures",
+      o.pictures, "questions", o.questions, "taught", o.taught, "groups", o.groups, "accumulate",
+      o.accumulate, "reading", o.reading, "joint", o.joint, "own_maps", o.own_maps,
+      "own_maps_start", o.own_maps_start, "dense", o.dense, "enlarged", o.enlarged, "budget_low",
+      o.budget_low, "budget_high", o.budget_high, "data", o.data, "real", o.real, "real_words",
+      o.real_words, "swapped", o.swapped, "native", o.native, "frame_zoom", o.frame_zoom,
+      "real_slots", o.real_slots, "remember", o.remember, "held_share", o.held_share, "held_real",
+      o.held_real, "names", o.names, "guard", o.guard, "optimiser", o.optimiser, "rate", o.rate,
+      "realizer_rate", o.realizer_rate, "warmup", o.warmup, "final_rate", o.final_rate, "decay",
+      o.decay, "clip", o.clip, "glyph_weight", o.glyph_weight, "sparsity", o.sparsity,
+      "freeze_realizer", o.freeze_realizer, "freeze_answerer", o.freeze_answerer, "freeze",
+      o.freeze, "alternate", o.alternate, "outcome", o.outcome, "outcome_weight", o.outcome_weight,
+      "outcome_temperature", o.outcome_temperature, "recompute", o.recompute, "report_seconds",
+      o.report_seconds, "evaluate_seconds", o.evaluate_seconds, "evaluate_steps", o.evaluate_steps,
+      "held_out", o.held_out, "held_out_budget", o.held_out_budget);
 }
 
 void require(bool good, const std::string& what) {
@@ -64,9 +64,12 @@ void check(const Options& o) {
   require(o.alternate >= 0, "alternate is a number of steps");
   double weights = 0;
   for (const auto& [kind, weight] : o.mix) {
-    const auto& kinds = scenes::kinds();
+    auto kinds = scenes::kinds();
+    kinds.emplace_back(scenes::kTexts);
     require(std::find(kinds.begin(), kinds.end(), kind) != kinds.end(),
             "mix: there is no kind of scene named '" + kind + "'");
+    require(kind != scenes::kTexts || !o.texts.empty(),
+            "mix: scenes of the kind texts need a file of texts (option texts)");
     require(weight >= 0, "mix: the weight of " + kind + " is negative");
     weights += weight;
   }

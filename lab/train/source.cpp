@@ -19,11 +19,17 @@ std::string kind_of(const std::map<std::string, double>& mix, uint64_t seed) {
 
 SceneSource scene_source(const Options& options) {
   const auto assets = scenes::Assets::load(options.assets);
-  return [assets, canvas = options.canvas, mix = options.mix, strange = options.strange](
-             uint64_t seed, bool small) {
+  std::shared_ptr<const scenes::Texts> texts, held;
+  if (!options.texts.empty()) {
+    texts = scenes::load_texts(options.texts);
+    held = scenes::load_texts(options.texts, true);
+  }
+  return [assets, texts, held, canvas = options.canvas, mix = options.mix,
+          strange = options.strange](uint64_t seed, bool small) {
     scenes::Options wanted;
     wanted.longest = small ? canvas / 2 : canvas;
     wanted.questions = 12;
+    wanted.texts = seed >> 63 != 0 ? held : texts;
     Dice dice(seed, 11);
     if (dice.chance(strange)) wanted.strange = dice.uniform(0.3F, 1);
     return mix.empty() ? scenes::make_mixed(*assets, seed, wanted)

@@ -35,6 +35,7 @@ struct Options {
   float small = 0.08F;  // share of pictures of at most half the canvas (dense token sets)
   float words = 0.25F;  // share of questions about words alone
   std::map<std::string, double> mix;  // weight of each kind of scene; empty: the training mix
+  std::string texts;                  // file of texts for scenes of the kind texts (scenes.h)
   float strange = 0;                  // share of scenes with strange names (scenes.h)
   int pictures = 64;                  // a step
   int questions = 8;                  // a picture
