@@ -10,6 +10,7 @@
 #include "models/hf/config.h"
 #include "models/hf/vlm.h"
 #include "models/tiny/looker.h"
+#include "models/tiny/signs.h"
 
 namespace arrcoc::baselines {
 
@@ -53,6 +54,7 @@ std::shared_ptr<const Model> own_model(const std::string& policy, const Bundle& 
   } else {
     return nullptr;
   }
+  options.place = tiny::place_weight_of(bundle.folder);
   return tiny::make_reader(bundle.networks, bundle.calibration, options);
 }
 

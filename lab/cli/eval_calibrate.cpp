@@ -60,7 +60,7 @@ void calibrate(const std::string& folder, const std::vector<std::string>& data, 
       [&](int done) { progress.step(static_cast<size_t>(done)); });
   const std::vector<fitting::RealTrials> real = try_folders(asker, data, folders);
   const auto fit = fitting::fit_calibration(scenes, real, fitted->networks->fingerprint());
-  ordered_json out = ordered_json::parse(to_json(fit.calibration));
+  ordered_json out = ordered_json::parse(tiny::to_json({fit.calibration, fit.place}));
   out["measured"] = {{"questions", fit.questions},
                      {"mean_tokens", rounded(fit.mean_tokens)},
                      {"simple_tokens", rounded(fit.simple)},

@@ -7,6 +7,8 @@
 
 #include "arrcoc/error.h"
 #include "lab/cli/eval.h"
+#include "models/tiny/looker.h"
+#include "models/tiny/signs.h"
 
 namespace arrcoc::cli {
 
@@ -22,6 +24,11 @@ std::shared_ptr<const Bundle> with_parts_of(const Bundle& first, const Bundle& s
   const bool calibrated = !(second.calibration == Calibration{});
   auto out = std::make_shared<Bundle>(
       calibrated ? second : *make_bundle(second.networks, first.calibration));
+  if (!calibrated) {
+    tiny::ReadOptions reading;
+    reading.place = tiny::place_weight_of(first.folder);
+    out->model = tiny::make_reader(second.networks, first.calibration, reading);
+  }
   out->experts = second.experts ? second.experts : first.experts;
   out->balancer = second.balancer ? second.balancer : first.balancer;
   if (!calibrated) borrowed.emplace_back("calibration");

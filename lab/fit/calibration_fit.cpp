@@ -5,7 +5,6 @@
 
 #include "arrcoc/error.h"
 #include "lab/fit/logistic.h"
-#include "models/tiny/signs.h"
 
 namespace arrcoc::fitting {
 
@@ -88,10 +87,10 @@ void fit_budget(const Trials& trials, const Targets& targets, CalibrationFit& be
 
 // ---- Confidence
 
-using SignExample = Example<std::size(tiny::kConfidenceTerms)>;
+using SignExample = Example<std::tuple_size_v<tiny::ConfidenceValues>>;
 
 struct Point {
-  AnswerSigns signs;
+  tiny::ReadSigns signs;
   bool right;
 };
 struct PointSet {
@@ -99,17 +98,19 @@ struct PointSet {
   std::vector<Point> points;
 };
 
-double expected_error(const std::vector<Point>& points, const Calibration& c) {
+using Rule = tiny::SignWeights;
+
+double expected_error(const std::vector<Point>& points, const Rule& rule) {
   std::vector<Record> records(points.size());
   for (size_t i = 0; i < points.size(); ++i) {
     records[i].answered = true;
     records[i].right = points[i].right;
-    records[i].confidence = calibrated(c, points[i].signs);
+    records[i].confidence = tiny::calibrated(rule, points[i].signs);
   }
   return measuring::reliability(measuring::all_of(records)).error;
 }
 
-void fit_confidence(const std::vector<PointSet>& sets, Calibration& c) {
+void fit_confidence(const std::vector<PointSet>& sets, Rule& rule) {
   size_t largest = 0;
   for (const PointSet& set : sets) largest = std::max(largest, set.points.size());
   std::vector<SignExample> examples;
@@ -118,14 +119,17 @@ void fit_confidence(const std::vector<PointSet>& sets, Calibration& c) {
       examples.push_back({tiny::confidence_values(point.signs), point.right,
                           static_cast<double>(largest) / static_cast<double>(set.points.size())});
   tiny::ConfidenceValues start{};
-  for (size_t i = 0; i < start.size(); ++i)
+  for (size_t i = 0; i + 1 < start.size(); ++i)
     start[i] = Calibration{}.*tiny::kConfidenceTerms[i].weight;
   const tiny::ConfidenceValues fitted = regress(examples, start);
-  for (size_t i = 0; i < fitted.size(); ++i) c.*tiny::kConfidenceTerms[i].weight = fitted[i];
+  for (size_t i = 0; i + 1 < fitted.size(); ++i)
+    rule.calibration.*tiny::kConfidenceTerms[i].weight = fitted[i];
+  rule.place = fitted.back();
 }
 
-// The least confidence from which on that share of the answers is right, every set alike.
-double threshold_for(const std::vector<PointSet>& sets, const Calibration& c, double share) {
+// The least confidence from which on that share of the answers is right, every set alike: 0 where
+// that many of all are right, none when fewer than one in twenty are so sure.
+std::optional<double> least_for(std::span<const PointSet> sets, const Rule& rule, double share) {
   struct Weighed {
     double confidence, weight;
     bool right;
@@ -133,20 +137,33 @@ double threshold_for(const std::vector<PointSet>& sets, const Calibration& c, do
   std::vector<Weighed> all;
   for (const PointSet& set : sets)
     for (const Point& point : set.points)
-      all.push_back(
-          {calibrated(c, point.signs), 1.0 / static_cast<double>(set.points.size()), point.right});
+      all.push_back({tiny::calibrated(rule, point.signs),
+                     1.0 / static_cast<double>(set.points.size()), point.right});
   std::sort(all.begin(), all.end(),
             [](const Weighed& a, const Weighed& b) { return a.confidence > b.confidence; });
-  double out = kMostThreshold, sum = 0, right = 0;
-  for (const Weighed& one : all) {
-    sum += one.weight;
-    right += one.right ? one.weight : 0;
-    if (right >= share * sum) out = one.confidence;
+  constexpr double kFewest = 0.05;
+  std::optional<double> out;
+  double sum = 0, right = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    sum += all[i].weight;
+    right += all[i].right ? all[i].weight : 0;
+    if (i + 1 < all.size() && all[i + 1].confidence == all[i].confidence) continue;
+    if (right >= share * sum && sum >= kFewest * static_cast<double>(sets.size()))
+      out = i + 1 < all.size() ? all[i].confidence : 0;
   }
+  return out;
+}
+
+// One threshold for all kinds of pictures: it has to suit all of them together and each alone. A
+// set that is never so right has no say.
+double threshold_for(const std::vector<PointSet>& sets, const Rule& rule, const Targets& targets) {
+  double out = least_for(sets, rule, targets.sure).value_or(kMostThreshold);
+  for (const PointSet& set : sets)
+    out = std::max(out, least_for({&set, 1}, rule, targets.sure_each).value_or(0));
   return std::clamp(out, kLeastThreshold, kMostThreshold);
 }
 
-ConfidenceFit describe(const PointSet& set, const Calibration& neutral, const Calibration& fitted) {
+ConfidenceFit describe(const PointSet& set, const Rule& neutral, const Rule& fitted) {
   ConfidenceFit out;
   out.name = set.name;
   out.questions = static_cast<int>(set.points.size());
@@ -155,7 +172,7 @@ ConfidenceFit describe(const PointSet& set, const Calibration& neutral, const Ca
   double sure = 0;
   for (const Point& point : set.points) {
     out.right += point.right;
-    if (calibrated(fitted, point.signs) < fitted.threshold) continue;
+    if (tiny::calibrated(fitted, point.signs) < fitted.calibration.threshold) continue;
     ++sure;
     out.right_when_sure += point.right;
   }
@@ -199,8 +216,10 @@ Trials try_budgets(const Asker& asker, const measuring::GroupSource& source,
       for (size_t i = 0; i < answers.size(); ++i) {
         const Record record = judge(*group, group->cases[i], answers[i]);
         if (!record.answered || answers[i].probabilities.empty()) continue;
+        const Pass& pass = answers[i].from().answer();
         trials[i].signs.push_back(
-            signs_of(answers[i].query.text, answers[i].text, answers[i].probabilities));
+            {signs_of(answers[i].query.text, answers[i].text, answers[i].probabilities),
+             tiny::place_sign(pass.reply.focus, pass.allocation.leaves)});
         trials[i].right.push_back(record.right);
         trials[i].query = answers[i].query;
         trials[i].expected = static_cast<double>(answers[i].from().look.need.value_or(0));
@@ -229,11 +248,13 @@ CalibrationFit fit_calibration(const Trials& scenes, const std::vector<RealTrial
   std::vector<PointSet> sets = {scene_points(scenes, out.calibration)};
   for (const RealTrials& one : real)
     if (!one.trials.empty()) sets.push_back(real_points(one));
-  const Calibration neutral = out.calibration;
-  fit_confidence(sets, out.calibration);
-  out.calibration.threshold = threshold_for(sets, out.calibration, targets.sure);
-  for (const PointSet& set : sets)
-    out.confidence.push_back(describe(set, neutral, out.calibration));
+  const Rule neutral{out.calibration};
+  Rule fitted = neutral;
+  fit_confidence(sets, fitted);
+  fitted.calibration.threshold = threshold_for(sets, fitted, targets);
+  for (const PointSet& set : sets) out.confidence.push_back(describe(set, neutral, fitted));
+  out.calibration = fitted.calibration;
+  out.place = fitted.place;
   return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include "arrcoc/bundle.h"
 #include "lab/measure/measure.h"
+#include "models/tiny/signs.h"
 
 namespace arrcoc::fitting {
 
@@ -13,7 +14,7 @@ struct Trial {
   std::optional<Complexity> complexity;  // as its maker says; Query::complexity is what it looks
   Query query;
   double expected = 0;  // e of Calibration: a neutral one gives it as the need
-  std::vector<AnswerSigns> signs;
+  std::vector<tiny::ReadSigns> signs;
   std::vector<bool> right;
 };
 using Trials = std::vector<Trial>;
@@ -22,6 +23,7 @@ struct Targets {
   double mean_tokens = 143;    // at most; suites ask for a little more, and their bar is 150
   double simple_share = 0.45;  // of the complex questions' mean, at most; the bar is a half
   double sure = 0.88;          // share of answers above the threshold that are right, at least
+  double sure_each = 0.75;     // the same in every set alone
 };
 
 // How confidence fits one set of questions.
@@ -35,6 +37,7 @@ struct ConfidenceFit {
 
 struct CalibrationFit {
   Calibration calibration;
+  double place = 0;  // tiny::SignWeights
   int questions = 0;
   double mean_tokens = 0, simple = 0, complex = 0;  // mean tokens
   double exact_match = 0, exact_match_180 = 0;      // expected with these budgets; all at 180

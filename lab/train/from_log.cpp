@@ -24,6 +24,7 @@
 #include "lab/measure/measure.h"
 #include "models/tiny/files.h"
 #include "models/tiny/page.h"
+#include "models/tiny/signs.h"
 #include "models/tiny/state.h"
 
 namespace arrcoc::training {
@@ -220,9 +221,11 @@ void write(const tiny::NetworkWeights& bundle, const FeedbackOptions& options,
   }
   const fs::path calibration = fs::path(options.weights) / "calibration.json";
   if (fs::exists(calibration)) {
-    Calibration known = calibration_from_json(text_of(calibration));
+    const std::string text = text_of(calibration);
+    Calibration known = calibration_from_json(text);
     known.weights = tiny::TinyModel::load(folder)->fingerprint();
-    std::ofstream(fs::path(folder) / "calibration.json") << to_json(known) << "\n";
+    std::ofstream(fs::path(folder) / "calibration.json")
+        << tiny::to_json({known, tiny::place_weight_from_json(text)}) << "\n";
   }
   for (const char* name : {"policies.json", "film.json", "README.md"})
     if (const fs::path from = fs::path(options.weights) / name; fs::exists(from))

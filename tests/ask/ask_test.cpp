@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <thread>
 
@@ -12,6 +13,7 @@
 #include "arrcoc/json.h"
 #include "ask/passes.h"
 #include "models.h"
+#include "models/tiny/signs.h"
 
 using namespace arrcoc;
 using namespace arrcoc::test;
@@ -294,6 +296,62 @@ TEST(Calibration, ComesBackFromJsonAndRefusesWhatCannotBe) {
   for (const char* bad : {"[]", R"({"colour":1})", R"({"slope":"x"})", R"({"threshold":2})",
                           R"({"power":0})", R"({"weights":-1})", "{"})
     EXPECT_THROW(calibration_from_json(bad), Error) << bad;
+}
+
+// A calibration.json of old has no "place"; what cannot be one names it.
+TEST(Calibration, KeepsWhatThePlaceCountsBesideTheRest) {
+  Calibration c;
+  c.slope = 0.5;
+  EXPECT_EQ(calibration_from_json(tiny::to_json({c, 0.75})), c);
+  EXPECT_EQ(tiny::place_weight_from_json(tiny::to_json({c, 0.75})), 0.75);
+  EXPECT_EQ(tiny::place_weight_from_json(to_json(c)), 0);
+  for (const char* bad : {R"({"place":"x"})", R"({"place":1e9})", "{"})
+    EXPECT_THROW(tiny::place_weight_from_json(bad), Error) << bad;
+  const std::string folder = small_weights(8);
+  std::ofstream(folder + "/calibration.json") << R"({"place":"x"})";
+  try {
+    load_bundle(folder);
+    ADD_FAILURE() << "was accepted";
+  } catch (const Error& problem) {
+    EXPECT_NE(std::string(problem.what()).find("calibration.json"), std::string::npos);
+  }
+}
+
+// Whatever was fitted, alone: the answer's confidence is the logistic of weight x sign.
+TEST(Calibration, EverySignReachesTheConfidence) {
+  const std::string folder = small_weights(9);
+  const Picture picture = noise(300, 200);
+  const std::string question = "What is the total?";
+  const auto ask_with = [&](const tiny::SignWeights& weights) {
+    std::ofstream(folder + "/calibration.json") << tiny::to_json(weights);
+    return Asker(load_bundle(folder)).ask(picture, question, with_budget("realized", 80));
+  };
+  tiny::SignWeights none;
+  none.calibration.slope = 0;
+  const Answer plain = ask_with(none);
+  EXPECT_NEAR(plain.confidence, 0.5, 1e-9);
+  const Pass& pass = plain.from().answer();
+  const tiny::ReadSigns signs{signs_of(question, plain.text, plain.probabilities),
+                              tiny::place_sign(pass.reply.focus, pass.allocation.leaves)};
+  EXPECT_NE(signs.place, 0);
+  const tiny::ConfidenceValues values = tiny::confidence_values(signs);
+  for (size_t i = 0; i < values.size(); ++i) {
+    tiny::SignWeights one = none;
+    (i + 1 < values.size() ? one.calibration.*tiny::kConfidenceTerms[i].weight : one.place) = 0.1;
+    EXPECT_NEAR(ask_with(one).confidence, 1 / (1 + std::exp(-0.1 * values[i])), 1e-5) << i;
+  }
+}
+
+TEST(Calibration, PlaceIsTheRelevanceOfWhatWasRead) {
+  const std::vector<Leaf> leaves = {{0, 0, 0, 0.9F}, {0, 0, 1, 0.1F}, {1, 1, 0, 0.5F}};
+  const auto of = [&](std::vector<float> focus) { return tiny::place_sign(focus, leaves); };
+  EXPECT_NEAR(of({0.4F, 0, 0}), std::log(9), 1e-5);
+  EXPECT_NEAR(of({0, 0.2F, 0}), -std::log(9), 1e-5);
+  EXPECT_NEAR(of({0.3F, 0.3F, 0}), 0, 1e-5);
+  EXPECT_EQ(of({0, 0, 0}), 0);
+  EXPECT_EQ(of({}), 0);
+  const std::vector<Leaf> blind = {{0, 0, 0, 0}};
+  EXPECT_EQ(tiny::place_sign(std::vector<float>{1}, blind), 0);
 }
 
 TEST(Bundle, BringsEverythingThatWasFitted) {

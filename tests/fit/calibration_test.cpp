@@ -17,7 +17,7 @@ std::vector<Trial> trials() {
     t.expected = hard ? 0.55 : 0.05;
     for (const int budget : kFitBudgets) {
       t.right.push_back(i % 2 == 0 && budget >= (hard ? 256 : 64));
-      t.signs.push_back(signs_of("what is it?", "it", {0.95F}));
+      t.signs.push_back({signs_of("what is it?", "it", {0.95F})});
     }
     out.push_back(t);
   }
@@ -51,7 +51,7 @@ TEST(CalibrationFit, RealQuestionsPullConfidenceAndTheThreshold) {
   for (int i = 0; i < 10; ++i) {
     Trial t;
     t.query = parse_query("what is the sum?");
-    t.signs.assign(std::size(kRealBudgets), signs_of("what is the sum?", "12", {0.95F}));
+    t.signs.assign(std::size(kRealBudgets), {signs_of("what is the sum?", "12", {0.95F})});
     t.right.assign(std::size(kRealBudgets), false);
     real.trials.push_back(t);
   }
@@ -68,6 +68,58 @@ TEST(CalibrationFit, RealQuestionsPullConfidenceAndTheThreshold) {
   EXPECT_EQ(both.confidence[1].sure, 0);
   EXPECT_EQ(both.confidence[0].right_when_sure, 1);
   EXPECT_EQ(both.calibration.scale, alone.calibration.scale);  // budgets come from scenes
+}
+
+// Answers that look alike: those read where the question points are right.
+TEST(CalibrationFit, LearnsWhatThePlaceSays) {
+  RealTrials real{"pages", {}};
+  for (int i = 0; i < 60; ++i) {
+    Trial t;
+    t.query = parse_query("what is it?");
+    const bool there = i % 2 == 0;
+    t.signs.assign(std::size(kRealBudgets),
+                   {signs_of("what is it?", "it", {0.95F}), there ? 2.0 : -2.0});
+    t.right.assign(std::size(kRealBudgets), there);
+    real.trials.push_back(t);
+  }
+  const CalibrationFit found = fit_calibration(trials(), {real}, 7);
+  const AnswerSigns same = signs_of("what is it?", "it", {0.95F});
+  EXPECT_GT(found.place, 0.5);
+  EXPECT_GT(tiny::calibrated({found.calibration, found.place}, {same, 2}), 0.8);
+  EXPECT_LT(tiny::calibrated({found.calibration, found.place}, {same, -2}), 0.2);
+}
+
+// Nearly all is right but one set's middling answers: the threshold rises above them, unless no
+// threshold helps that set.
+TEST(CalibrationFit, ThresholdSuitsEverySet) {
+  Trials sure = trials();
+  for (Trial& t : sure) t.right.assign(std::size(kFitBudgets), true);
+  std::vector<RealTrials> sets;
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h", "pages"}) {
+    RealTrials set{name, {}};
+    const bool pages = sets.size() == 8;
+    for (int i = 0; i < 60; ++i) {
+      Trial t;
+      t.query = parse_query("what is it?");
+      const bool likely = i % 2 == 0;
+      t.signs.assign(std::size(kRealBudgets),
+                     {signs_of("what is it?", "it", {likely ? 0.95F : 0.7F})});
+      t.right.assign(std::size(kRealBudgets), !pages || likely || i % 3 == 0);
+      set.trials.push_back(t);
+    }
+    sets.push_back(set);
+  }
+  Targets lax;
+  lax.sure_each = 0;
+  const CalibrationFit together = fit_calibration(sure, sets, 7, lax);
+  EXPECT_LT(together.confidence.back().right_when_sure, 0.75);
+  const CalibrationFit each = fit_calibration(sure, sets, 7);
+  EXPECT_GT(each.calibration.threshold, together.calibration.threshold);
+  EXPECT_EQ(each.confidence.back().right_when_sure, 1);
+  for (Trial& t : sets.back().trials) t.right.assign(std::size(kRealBudgets), false);
+  const CalibrationFit hopeless = fit_calibration(sure, sets, 7);
+  EXPECT_LT(hopeless.calibration.threshold, 0.95);
+  EXPECT_GT(hopeless.confidence.front().sure, 0.9);
 }
 
 TEST(AnswerSigns, TellWhatQuestionAndAnswerSay) {

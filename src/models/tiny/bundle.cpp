@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "models/tiny/files.h"
 #include "models/tiny/looker.h"
+#include "models/tiny/signs.h"
 
 namespace arrcoc {
 
@@ -28,12 +29,14 @@ void read_part(const fs::path& path, const Read& read) {
 }
 
 std::shared_ptr<Bundle> around(std::shared_ptr<const tiny::TinyModel> networks,
-                               const Calibration& calibration) {
+                               const Calibration& calibration, double place = 0) {
   auto out = std::make_shared<Bundle>();
   out->calibration = calibration;
   out->stale = calibration.weights != 0 && calibration.weights != networks->fingerprint();
   out->looker = tiny::make_network_looker(networks, calibration);
-  out->model = tiny::make_reader(networks, calibration);
+  tiny::ReadOptions reading;
+  reading.place = place;
+  out->model = tiny::make_reader(networks, calibration, reading);
   out->networks = std::move(networks);
   return out;
 }
@@ -68,9 +71,12 @@ std::shared_ptr<const Bundle> load_bundle(const std::string& folder, Kernels ker
                 "tiny/config.json");
   const fs::path path = from;
   Calibration calibration;
-  read_part(path / "calibration.json",
-            [&](const std::string& text) { calibration = calibration_from_json(text); });
-  const auto out = around(tiny::TinyModel::load(from, kernels), calibration);
+  double place = 0;
+  read_part(path / "calibration.json", [&](const std::string& text) {
+    calibration = calibration_from_json(text);
+    place = tiny::place_weight_from_json(text);
+  });
+  const auto out = around(tiny::TinyModel::load(from, kernels), calibration, place);
   out->folder = from;
   read_part(path / "policies.json", [&](const std::string& text) { read_policies(text, *out); });
   read_part(path / "film.json",

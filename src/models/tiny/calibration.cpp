@@ -1,6 +1,7 @@
 // What was fitted for the bundled weights, as JSON.
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "arrcoc/bundle.h"
 #include "base/json.h"
@@ -10,6 +11,8 @@
 namespace arrcoc {
 
 namespace {
+
+constexpr const char* kPlace = "place";
 
 double logit(double p) {
   p = std::clamp(p, 1e-9, 1 - 1e-9);
@@ -62,21 +65,56 @@ AnswerSigns signs_of(const std::string& question, const std::string& answer,
   return out;
 }
 
-tiny::ConfidenceValues tiny::confidence_values(const AnswerSigns& signs) {
+double tiny::place_sign(std::span<const float> focus, std::span<const Leaf> leaves) {
+  constexpr double kLeast = 1e-3;  // of relevance, so that it does not count without bound
+  double sum = 0, relevant = 0;
+  for (size_t i = 0; i < std::min(focus.size(), leaves.size()); ++i) {
+    sum += static_cast<double>(focus[i]);
+    relevant += static_cast<double>(focus[i]) * static_cast<double>(leaves[i].relevance);
+  }
+  return relevant > 0 ? logit(std::clamp(relevant / sum, kLeast, 1 - kLeast)) : 0;
+}
+
+tiny::ConfidenceValues tiny::confidence_values(const ReadSigns& signs) {
+  const AnswerSigns& answer = signs.answer;
   return {1,
-          logit(signs.likelihood),
-          logit(signs.least),
-          signs.length,
-          signs.repeats,
-          signs.computes,
-          signs.misfit};
+          logit(answer.likelihood),
+          logit(answer.least),
+          answer.length,
+          answer.repeats,
+          answer.computes,
+          answer.misfit,
+          signs.place};
+}
+
+double tiny::calibrated(const SignWeights& weights, const ReadSigns& signs) {
+  const ConfidenceValues values = confidence_values(signs);
+  double sum = weights.place * values.back();
+  for (size_t i = 0; i + 1 < values.size(); ++i)
+    sum += weights.calibration.*kConfidenceTerms[i].weight * values[i];
+  return 1 / (1 + std::exp(-sum));
 }
 
 double calibrated(const Calibration& c, const AnswerSigns& signs) {
-  const tiny::ConfidenceValues values = tiny::confidence_values(signs);
-  double sum = 0;
-  for (size_t i = 0; i < values.size(); ++i) sum += c.*tiny::kConfidenceTerms[i].weight * values[i];
-  return 1 / (1 + std::exp(-sum));
+  return tiny::calibrated({c}, {signs});
+}
+
+double tiny::place_weight_from_json(const std::string& text) {
+  JsonFields fields = JsonFields::parse("calibration", text);
+  double out = 0;
+  fields.number(kPlace, out, -100, 100);
+  return out;
+}
+
+double tiny::place_weight_of(const std::string& folder) {
+  const auto path = std::filesystem::path(folder) / "calibration.json";
+  return std::filesystem::exists(path) ? place_weight_from_json(read_text(path.string())) : 0;
+}
+
+std::string tiny::to_json(const SignWeights& weights) {
+  ordered_json out = ordered_json::parse(arrcoc::to_json(weights.calibration));
+  out[kPlace] = weights.place;
+  return out.dump();
 }
 
 double calibrated_need(const Calibration& c, double e, const Query& query) {
@@ -94,6 +132,7 @@ Calibration calibration_from_json(const std::string& text) {
       .number("power", out.power, 0.05, 20)
       .number("complex", out.complex, 0.05, 20)
       .field("weights", out.weights)
+      .ignore(kPlace)  // place_weight_from_json
       .ignore("measured")
       .done();
   return out;

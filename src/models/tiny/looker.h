@@ -19,6 +19,7 @@ struct ReadOptions {
   // Takes tokens away inside the encoder until the reading's budget is left; null: none.
   std::shared_ptr<const Reducer> reducer;
   bool queries = false;  // learned queries look at the tokens, the writer sees only them
+  double place = 0;      // what the place that was read counts in the confidence (signs.h)
 };
 std::shared_ptr<const Model> make_reader(std::shared_ptr<const TinyModel> networks,
                                          const Calibration& calibration,

@@ -4,6 +4,7 @@
 #include "arrcoc/error.h"
 #include "models/tiny/looker.h"
 #include "models/tiny/reducer.h"
+#include "models/tiny/signs.h"
 
 namespace arrcoc::tiny {
 
@@ -84,13 +85,23 @@ class Reader : public Model {
     return picture;
   }
 
+  double place_of(const Reading& reading, const ReadAnswer& answer) const {
+    if (options_.queries) return 0;  // a query lies nowhere
+    const std::vector<Leaf>& all = reading.pictures[0].allocation.leaves;
+    if (!options_.reducer) return place_sign(answer.focus, all);
+    std::vector<Leaf> kept;
+    for (const int64_t i : answer.kept) kept.push_back(all[static_cast<size_t>(i)]);
+    return place_sign(answer.focus, kept);
+  }
+
   Reply reply(const Reading& reading, ReadAnswer answer) const {
     Reply out;
     out.text = std::move(answer.text);
     out.likelihood = answer.confidence;
     if (!answer.probabilities.empty())
-      out.confidence =
-          calibrated(calibration_, signs_of(reading.question, out.text, answer.probabilities));
+      out.confidence = calibrated(
+          {calibration_, options_.place},
+          {signs_of(reading.question, out.text, answer.probabilities), place_of(reading, answer)});
     out.calibrated = true;
     out.completion_tokens = static_cast<int64_t>(answer.probabilities.size());
     out.probabilities = std::move(answer.probabilities);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <span>
+#include <string>
 
 #include "arrcoc/bundle.h"
 
@@ -16,9 +18,26 @@ inline constexpr ConfidenceTerm kConfidenceTerms[] = {
     {"least", &Calibration::least},     {"length", &Calibration::length},
     {"repeats", &Calibration::repeats}, {"computes", &Calibration::computes},
     {"misfit", &Calibration::misfit}};
-using ConfidenceValues = std::array<double, std::size(kConfidenceTerms)>;
 
-// In the order of kConfidenceTerms.
-ConfidenceValues confidence_values(const AnswerSigns& signs);
+// What a confidence is made of: with the answer's own signs the place's. And what they count.
+struct ReadSigns {
+  AnswerSigns answer;
+  double place = 0;
+};
+struct SignWeights {
+  Calibration calibration;
+  double place = 0;  // "place" in calibration.json, 0 where it has none
+};
+// Log odds of the mean relevance of what was read: was it read where the question points? focus:
+// the attention that each leaf got. 0, which speaks neither for nor against, where nobody can say.
+double place_sign(std::span<const float> focus, std::span<const Leaf> leaves);
+double place_weight_from_json(const std::string& text);  // of a calibration.json; Error{bad_json}
+double place_weight_of(const std::string& folder);       // of the calibration.json there, if any
+std::string to_json(const SignWeights& weights);
+
+// In the order of kConfidenceTerms, then the place.
+using ConfidenceValues = std::array<double, std::size(kConfidenceTerms) + 1>;
+ConfidenceValues confidence_values(const ReadSigns& signs);
+double calibrated(const SignWeights& weights, const ReadSigns& signs);
 
 }  // namespace arrcoc::tiny
