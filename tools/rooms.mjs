@@ -16,7 +16,7 @@ const kRooms = [
   ['base', 'errors, maps, JSON, names', ['error', 'map', 'registry']],
   ['query', 'what is asked', ['query']],
   ['picture', 'pixels and mip levels', ['picture']],
-  ['look', 'where does the answer lie? know, then balance', ['texture', 'look']],
+  ['look', 'where does the answer lie? know, then balance', ['texture', 'look', 'balance']],
   ['allocate', 'how many tokens, and where?', ['allocate']],
   ['tokens', 'cutting and packing patches', ['tokens']],
   ['models', 'what reads and answers: tiny, Hugging Face', ['weights', 'model', 'bundle', 'hub']],
@@ -27,7 +27,7 @@ const kRooms = [
   ['serve', 'HTTP, queue, proxy, page', ['serve']],
   ['cli', 'the command line', []],
 ];
-const kHeaders = 21, kLines = 82400, kProductLines = 53700, kFileLines = 500, kFunctionLines = 60;
+const kHeaders = 22, kLines = 83500, kProductLines = 54100, kFileLines = 500, kFunctionLines = 60;
 
 const order = new Map(kRooms.map(([name], i) => [name, i]));
 const publicRoom = new Map(kRooms.flatMap(([name, , headers]) => headers.map((h) => [h, name])));

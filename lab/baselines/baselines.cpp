@@ -7,6 +7,7 @@
 #include "lab/baselines/allocators.h"
 #include "lab/baselines/reducers.h"
 #include "lab/measure/prompted.h"
+#include "look/balance/balancers.h"
 #include "models/hf/config.h"
 #include "models/hf/vlm.h"
 #include "models/tiny/looker.h"
@@ -73,6 +74,10 @@ void register_baselines() {
   allocators.add("slices", "an overview and slices by aspect ratio (LLaVA-UHD)", make_slices);
   allocators.add(kEveryPatch, "every patch, for models that drop tokens themselves",
                  make_every_patch);
+  for (const char* part : balancing::kParts)
+    registry<Balancer>().add(std::string("outcome-without-") + part,
+                             std::string("the same, ") + part + " neutral",
+                             [part] { return balancing::make_outcome(part); });
   auto& all = policies();
   all.push_back({"oracle", {"quadtree on the known evidence: an upper bound", [](AskOptions& o) {
                               blind(o, "oracle");

@@ -20,7 +20,7 @@ struct Wanted {
   serving::ExampleFilter filter;
   int guard_questions = 50;
   std::vector<std::string> set, data;
-  int policies = 0;
+  int policies = 0, balancer = 0;
   double minutes = 0;
   int64_t steps = 0;
   bool resume = false, json_out = false, force = false;
@@ -135,6 +135,20 @@ void train(const Wanted& wanted) {
             << picture << "\n";
 }
 
+void add_small_policies(CLI::App& command, Wanted& wanted) {
+  command
+      .add_option(
+          "--policies", wanted.policies,
+          "only fit balancer 'learned' and allocator 'experts' on so many questions of scenes, "
+          "into the file --out")
+      ->check(CLI::Range(72, 100000));
+  command
+      .add_option("--balancer", wanted.balancer,
+                  "only fit balancer 'outcome' on answers to so many questions of scenes, and of "
+                  "every --data DIR, into the policies.json --out")
+      ->check(CLI::Range(12, 100000));
+}
+
 }  // namespace
 
 void add_train(CLI::App& app) {
@@ -157,12 +171,7 @@ void add_train(CLI::App& app) {
   command->add_option("--curves", wanted->curves, "only draw curves.png of this training folder");
   command->add_option("--export-int8", wanted->export_int8,
                       "only rewrite this folder of weights as int8, into --out");
-  command
-      ->add_option(
-          "--policies", wanted->policies,
-          "only fit balancer 'learned' and allocator 'experts' on so many questions of scenes, "
-          "into the file --out")
-      ->check(CLI::Range(72, 100000));
+  add_small_policies(*command, *wanted);
   command->add_option("--from-log", wanted->from_log,
                       "only fit the tier head to the ratings in this example log, into --out");
   command->add_option("--model", wanted->filter.model, "--from-log: only answers of this model");
@@ -181,6 +190,10 @@ void add_train(CLI::App& app) {
       fitting::PolicyOptions options;
       options.questions = wanted->policies;
       train_policies(options, wanted->out, wanted->json_out);
+    } else if (wanted->balancer > 0) {
+      fitting::BalanceFitOptions options;
+      options.questions = wanted->balancer;
+      train_balancer(options, wanted->data, wanted->out, wanted->json_out);
     } else if (!wanted->from_log.empty()) {
       train_from_log({wanted->from_log, wanted->init, wanted->out, wanted->filter, wanted->steps,
                       wanted->guard_questions, wanted->json_out});

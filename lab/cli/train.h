@@ -3,6 +3,7 @@
 
 #include "arrcoc/serve.h"
 #include "lab/cli/lab.h"
+#include "lab/fit/balance_fit.h"
 #include "lab/fit/policies_fit.h"
 
 namespace arrcoc::cli {
@@ -21,5 +22,9 @@ void train_from_log(const FromLog& wanted);
 // {"questions": 320, "seed": 1, "steps": 400, "couplings": ["lexical", "network"]}, all optional.
 fitting::PolicyOptions policy_options(const json& given);
 void train_policies(const fitting::PolicyOptions& options, const std::string& out, bool json);
+
+// --balancer N: fits balancer "outcome" on answers, into a policies.json, whose other parts stay.
+void train_balancer(const fitting::BalanceFitOptions& options, const std::vector<std::string>& data,
+                    const std::string& out, bool json);
 
 }  // namespace arrcoc::cli

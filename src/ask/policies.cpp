@@ -67,6 +67,12 @@ const std::pair<const char*, Policy> kPolicies[] = {
         weighted(o, "vervaeke", kNetwork);
         o.look.balancer = "learned";
       }}},
+    {"balanced",
+     {"three scorers, the network among them, balanced by what answers gained",
+      [](AskOptions& o) {
+        o.look.balancer = "outcome";
+        o.look.balance.void_variance = 0;  // the network's map is believed
+      }}},
     {"realizer-thirds",
      {"three scorers, the network among them, a third each",
       [](AskOptions& o) { weighted(o, "thirds", kNetwork); }}},

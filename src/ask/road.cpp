@@ -8,6 +8,7 @@
 
 #include "arrcoc/error.h"
 #include "ask/passes.h"
+#include "ask/told.h"
 
 namespace arrcoc::asking {
 
@@ -127,10 +128,12 @@ void Road::look() {
     one.relevance = one.out.look.relevance;  // the question's own, for every pass
     if (!options_.gaze.empty()) one.out.look.relevance.map = first_map(one);
     move_to(one.seen->pyramid->geometry(), one.seen->picture, one.relevance.map);
+    one.told = told(one);
     note(one.relevance.fallbacks);
     // A picture that the question does not mean keeps its minimum and what nobody else needs.
     if (named_ && *named_ != i)
-      for (float& v : one.relevance.map.values) v *= kNotMeant;
+      for (Map* map : {&one.relevance.map, &one.told})
+        for (float& v : map->values) v *= kNotMeant;
     // All pictures share one budget: that of the picture that needs most.
     const Budget own = allocating::budget(one.out.look, asked_, options_.budget);
     if (i == 0 || own.tokens > single_.tokens) single_ = own;
@@ -143,8 +146,23 @@ void Road::point_out_differences() {
     Map& map = pictures_[i].relevance.map;
     Map apart =
         difference(pictures_[i].seen->picture, pictures_[i == 0 ? 1 : 0].seen->picture, map);
-    if (!apart.empty()) map = std::move(apart);
+    if (apart.empty()) continue;
+    map = std::move(apart);
+    pictures_[i].told = {};
   }
+}
+
+// The bundled model was trained to see its network's relevance beside each token. Where the
+// balance sends tokens elsewhere, they still say that.
+Map Road::told(const One& one) const {
+  const Relevance& balanced = one.relevance;
+  const bool network = options_.look.coupling == kNetwork && takes_.takes == TokenKind::patches;
+  const bool alone =
+      !balanced.tensions && !(balanced.weights.information > 0) && !(balanced.weights.salience > 0);
+  if (!network || alone) return {};
+  Map out = one.out.look.knowledge.coupling;
+  move_to(one.seen->pyramid->geometry(), one.seen->picture, out);
+  return out;
 }
 
 // ---- cut
@@ -158,6 +176,7 @@ std::vector<Reading> Road::cut() {
     tokens.allocation = one.open.allocation;
     if (takes_.takes == TokenKind::patches) {
       tokens.tokens = one.patches.cut(one.open.allocation, one.open.reused);
+      if (!one.told.empty()) tell(one.told, one.open.allocation, tokens.tokens);
       if (tokens.tokens.size() == 0)
         throw Error(ErrorCode::unsupported,
                     "allocator '" + options_.allocator + "' gives no tokens to read");

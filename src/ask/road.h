@@ -43,6 +43,7 @@ class Road {
     cutting::PatchCache patches;
     PictureAnswer out;
     Relevance relevance;  // the question's map in pixels of the pyramid
+    Map told;             // what tokens say of relevance; empty: what their leaves have
     History history;
     Pass open;  // that is being read
   };
@@ -50,6 +51,7 @@ class Road {
   int64_t native_tokens(const One& one) const;
   Look look_at(const One& one, const History& history);
   void point_out_differences();
+  Map told(const One& one) const;
   void note(const std::vector<std::string>& fallbacks);
 
   int affordable() const;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "arrcoc/balance.h"
 #include "arrcoc/error.h"
 #include "look/balance/balancers.h"
 #include "look/texture/filters.h"
@@ -124,8 +125,9 @@ class Balanced : public Looker {
                   "coupling '" + options.coupling +
                       "' needs the bundled model, which was not found: set ARRCOC_MODELS to the "
                       "folder that holds tiny/config.json");
-    } else if (auto same = network_->with(options.frame, options.channels)) {
-      network_ = std::move(same);
+    } else {
+      bring_net(*network_);
+      if (auto same = network_->with(options.frame, options.channels)) network_ = std::move(same);
     }
     sensing_ = {options.channels, options.frame, options.cell, {}};
     for (const std::string& name : options.providers)
@@ -164,6 +166,12 @@ class Balanced : public Looker {
     return print;
   }
 
+  void bring_net(const Looker& network) {
+    auto* takes = dynamic_cast<NetBalancer*>(balancer_.get());
+    const auto* brings = dynamic_cast<const BringsBalance*>(&network);
+    if (takes && brings) takes->use(brings->balance_net());
+  }
+
   // From the coupling map to the balanced one.
   void complete(const SeenFrame& seen, const Query& query, const History& history,
                 Look& out) const {
@@ -179,7 +187,8 @@ class Balanced : public Looker {
       know.salience = salience(seen, query, history);
       know.hotspots = scoring::hotspots(min_max(know.salience));
     }
-    out.relevance = balancing::balance(know, query, options_.balancer, options_.balance);
+    out.relevance =
+        balancing::balance(know, query, *balancer_, options_.balancer, options_.balance);
     const std::vector<std::string> sensed = seen.notes();
     notes.insert(notes.end(), sensed.begin(), sensed.end());
     out.relevance.fallbacks.insert(out.relevance.fallbacks.begin(), notes.begin(), notes.end());

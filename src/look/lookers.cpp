@@ -4,6 +4,7 @@
 #include <mutex>
 #include <tuple>
 
+#include "arrcoc/balance.h"
 #include "arrcoc/error.h"
 #include "arrcoc/look.h"
 
@@ -134,7 +135,7 @@ class WithNeed : public Looker {
   std::shared_ptr<const Looker> looker_, network_;
 };
 
-class Remembering : public Looker {
+class Remembering : public Looker, public BringsBalance {
  public:
   Remembering(std::shared_ptr<const Looker> looker, int64_t bytes)
       : looker_(std::move(looker)), most_(bytes) {}
@@ -169,6 +170,10 @@ class Remembering : public Looker {
   }
   std::shared_ptr<const Provider> provider() const override { return looker_->provider(); }
   Map interest(const Seen& seen) const override { return looker_->interest(seen); }
+  std::shared_ptr<const BalanceNet> balance_net() const override {
+    const auto* brings = dynamic_cast<const BringsBalance*>(looker_.get());
+    return brings ? brings->balance_net() : nullptr;
+  }
 
  private:
   using Key = std::tuple<std::array<uint8_t, 32>, int64_t, int64_t>;

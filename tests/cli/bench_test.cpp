@@ -84,7 +84,7 @@ TEST(Bench, WritesAReportOfEveryPolicyAtEveryBudget) {
   }
   // Without weights of its own the row of the learned queries is left out.
   const size_t left_out = o.err.find("without qformer") == std::string::npos ? 0 : 1;
-  ASSERT_EQ(j["ablation"].size(), 17U - left_out);
+  ASSERT_EQ(j["ablation"].size(), 24U - left_out);
   for (const json& row : j["ablation"]) EXPECT_EQ(row["questions"], 2) << row["pipeline"];
   EXPECT_EQ(j["ablation"][0]["points_against_the_whole"], json({0.0, 0.0, 0.0}));
   EXPECT_EQ(j["patterns"].size(), 1U);

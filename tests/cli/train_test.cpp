@@ -95,6 +95,26 @@ TEST(CliTrain, PoliciesFromAConfigurationAreFittedAndRefuseUnknownKeys) {
   EXPECT_NE(wrong.err.find("unknown key 'question'"), std::string::npos) << wrong.err;
 }
 
+TEST(CliTrain, TheBalancerIsFittedOnAnswersAndTheFilesOtherPartsStay) {
+  Folder folder;
+  const std::string out = folder / "policies.json";
+  std::ofstream(out) << R"({"experts": {"kept": true}})";
+  const Outcome o = run_arrcoc("train --balancer 12 --out " + out + " --json");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const json report = json::parse(o.out);
+  const int kept = 12 - report["fitted_on"].get<int>();  // of every fourth picture
+  EXPECT_GE(kept, 1);
+  EXPECT_LE(kept, 3);
+  EXPECT_GT(report["expected_after"].get<double>(), report["expected_before"].get<double>());
+  ASSERT_EQ(report["kept_back"].size(), 15U);
+  EXPECT_EQ(report["kept_back"][0]["points"], json({0.0, 0.0, 0.0}));
+  for (const json& row : report["kept_back"]) EXPECT_EQ(row["questions"], kept) << row["what"];
+  const json file = json::parse(slurp(out));
+  EXPECT_EQ(file["experts"]["kept"], true);
+  EXPECT_EQ(file["outcome"]["out_bias"].size(), 6U);
+  expect_refused("--balancer 12", "--out");
+}
+
 TEST(CliTrain, RefusesWhatItDoesNotKnow) {
   expect_refused("--config /nowhere.json", "/nowhere.json");
   expect_refused("--config " + kSmoke + " --set minuts=3", "minuts");

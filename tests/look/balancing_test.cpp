@@ -38,7 +38,8 @@ TEST(Balancing, EveryBalancerGivesAMapInTheUnitRange) {
     Relevance r = balancing::balance(knowledge(), query, name);
     EXPECT_NEAR(*std::min_element(r.map.values.begin(), r.map.values.end()), 0.0F, 1e-6) << name;
     EXPECT_NEAR(maximum(r.map), 1.0F, 1e-5) << name;
-    EXPECT_EQ(r.fallbacks.empty(), name != "learned") << name;  // no policy is given here
+    const bool fitted = name == "learned" || name == "outcome";  // of which none is given here
+    EXPECT_EQ(r.fallbacks.empty(), !fitted) << name;
   }
   EXPECT_THROW(balancing::balance(knowledge(), query, "nobody"), Error);
 }
@@ -76,7 +77,8 @@ TEST(Balancing, OneMapAloneIsPassedOnAsItIs) {
 
 TEST(Balancing, OnlyBalancersThatUseTensionsReportThem) {
   for (const auto& [name, summary] : registry<Balancer>().list()) {
-    const bool uses = name == "adaptive" || name == "opponent" || name == "opponent-softmax";
+    const bool uses =
+        name == "adaptive" || name == "opponent" || name == "opponent-softmax" || name == "outcome";
     const Relevance r = balancing::balance(knowledge(), parse_query("x?"), name);
     EXPECT_EQ(r.tensions.has_value(), uses) << name;
   }

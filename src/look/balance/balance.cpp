@@ -120,12 +120,16 @@ bool coupling_is_flat(const Knowledge& knowledge, const Balancer::Reads& reads) 
 
 Relevance balance(const Knowledge& knowledge, const Query& query, const std::string& balancer,
                   const BalanceOptions& options) {
+  return balance(knowledge, query, *registry<Balancer>().make(balancer), balancer, options);
+}
+
+Relevance balance(const Knowledge& knowledge, const Query& query, const Balancer& strategy,
+                  const std::string& balancer, const BalanceOptions& options) {
   const Map& shape = knowledge.coupling;
   for (const Map* other : {&knowledge.information, &knowledge.salience})
     if (shape.empty() ||
         (!other->empty() && (other->rows != shape.rows || other->cols != shape.cols)))
       throw Error(ErrorCode::bad_argument, "[balance] the three maps must share one shape");
-  const auto strategy = registry<Balancer>().make(balancer);
   if (is_void(knowledge, options.void_variance)) return uniform(knowledge);
   BalanceOptions chosen = options;
   std::string fallback;
@@ -135,7 +139,7 @@ Relevance balance(const Knowledge& knowledge, const Query& query, const std::str
     chosen.preset = "vervaeke";
     fallback = "the maps of preset '" + options.preset + "' are flat: all three are used";
   }
-  Relevance out = strategy->balance(knowledge, query, chosen);
+  Relevance out = strategy.balance(knowledge, query, chosen);
   if (!fallback.empty()) out.fallbacks.push_back(fallback);
   require_finite(out.map, "balancing (" + balancer + ")");
   for (float& v : out.map.values) v = std::clamp(v, 0.0F, 1.0F);

@@ -11,9 +11,18 @@ std::unique_ptr<Balancer> make_opponent();          // three tensions, first sta
 std::unique_ptr<Balancer> make_opponent_softmax();  // second static form
 std::unique_ptr<Balancer> make_adaptive();          // weights and tensions by policy
 std::unique_ptr<Balancer> make_learned();           // weights by a fitted policy
-std::unique_ptr<Balancer> make_fixed();             // weights by preset
+inline constexpr const char* kParts[] = {"information", "salience", "coupling",
+                                         "compress",    "exploit",  "focus"};
+// Weights and tensions by the looker's BalanceNet; `without`: one of kParts that stays neutral, "":
+// none.
+std::unique_ptr<Balancer> make_outcome(const std::string& without = "");
+std::unique_ptr<Balancer> make_fixed();  // weights by preset
 std::unique_ptr<Balancer> make_multiplicative();
 std::unique_ptr<Balancer> make_importance();  // 0.6 query + 0.4 hotspots
+
+// The same as balancing::balance() with a balancer that exists already.
+Relevance balance(const Knowledge& knowledge, const Query& query, const Balancer& balancer,
+                  const std::string& name, const BalanceOptions& options);
 
 // True when the coupling map is all that is read and says the same everywhere: then the other two
 // are needed after all.

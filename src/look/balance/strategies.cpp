@@ -10,6 +10,8 @@ Registry<Balancer>& registry<Balancer>() {
     r.add("adaptive", "weights and tensions chosen from the question and the maps", make_adaptive);
     r.add("learned", "weights by a policy that was fitted on scenes (arrcoc train --policies)",
           make_learned);
+    r.add("outcome", "weights and tensions by a network that was trained with answers' rewards",
+          [] { return make_outcome(); });
     r.add("opponent", "three fixed tensions: compress, exploit, focus", make_opponent);
     r.add("opponent-softmax", "fixed tensions as gain, rank boost and temperature",
           make_opponent_softmax);

@@ -41,7 +41,7 @@ std::shared_ptr<Bundle> around(std::shared_ptr<const tiny::TinyModel> networks,
   return out;
 }
 
-// policies.json: {"balancer": ..., "experts": ..., "measured": ...}.
+// policies.json: {"balancer": ..., "experts": ..., "outcome": ..., "measured": ...}.
 void read_policies(const std::string& text, Bundle& bundle) {
   JsonFields fields = JsonFields::parse("policies", text);
   if (const json* balancer = fields.take("balancer"))
@@ -49,6 +49,10 @@ void read_policies(const std::string& text, Bundle& bundle) {
         std::make_shared<const BalancePolicy>(balance_policy_from_json(balancer->dump()));
   if (const json* experts = fields.take("experts"))
     bundle.experts = experts_from_json(experts->dump());
+  if (const json* net = fields.take("outcome"))
+    bundle.looker = tiny::make_network_looker(
+        bundle.networks, bundle.calibration,
+        std::make_shared<const BalanceNet>(balance_net_from_json(net->dump())));
   fields.ignore("measured").done();
 }
 

@@ -31,12 +31,13 @@ class Print : public Provider {
   std::shared_ptr<const TinyModel> networks_;
 };
 
-class NetworkLooker : public Looker {
+class NetworkLooker : public Looker, public BringsBalance {
  public:
   NetworkLooker(std::shared_ptr<const TinyModel> networks, const Calibration& calibration,
-                int frame, ChannelSet channels)
+                std::shared_ptr<const BalanceNet> net, int frame, ChannelSet channels)
       : networks_(std::move(networks)),
         calibration_(calibration),
+        net_(std::move(net)),
         frame_(frame),
         channels_(channels) {}
 
@@ -66,11 +67,12 @@ class NetworkLooker : public Looker {
   std::shared_ptr<const Looker> with(int frame, ChannelSet channels) const override {
     const bool colour = channels == ChannelSet::colour;
     if (frame == frame_ && colour == (channels_ == ChannelSet::colour)) return nullptr;  // the same
-    return std::make_shared<NetworkLooker>(networks_, calibration_, frame, channels);
+    return std::make_shared<NetworkLooker>(networks_, calibration_, net_, frame, channels);
   }
   std::shared_ptr<const Provider> provider() const override {
     return std::make_shared<Print>(networks_);
   }
+  std::shared_ptr<const BalanceNet> balance_net() const override { return net_; }
 
  private:
   float need(const Opinion& opinion, const Query& query) const {
@@ -81,6 +83,7 @@ class NetworkLooker : public Looker {
 
   std::shared_ptr<const TinyModel> networks_;
   Calibration calibration_;
+  std::shared_ptr<const BalanceNet> net_;
   int frame_;
   ChannelSet channels_;
 };
@@ -88,10 +91,11 @@ class NetworkLooker : public Looker {
 }  // namespace
 
 std::shared_ptr<const Looker> make_network_looker(std::shared_ptr<const TinyModel> networks,
-                                                  const Calibration& calibration) {
+                                                  const Calibration& calibration,
+                                                  std::shared_ptr<const BalanceNet> net) {
   const LookOptions usual;
-  return std::make_shared<NetworkLooker>(std::move(networks), calibration, usual.frame,
-                                         usual.channels);
+  return std::make_shared<NetworkLooker>(std::move(networks), calibration, std::move(net),
+                                         usual.frame, usual.channels);
 }
 
 }  // namespace arrcoc::tiny

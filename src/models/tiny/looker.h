@@ -4,14 +4,17 @@
 #include <memory>
 #include <string>
 
+#include "arrcoc/balance.h"
 #include "arrcoc/bundle.h"
 #include "models/tiny/tiny.h"
 
 namespace arrcoc::tiny {
 
-// The realizer network: maps and needs. Calibration sets what a need means.
+// The realizer network: maps and needs. Calibration sets what a need means. net: how its maps are
+// balanced by "outcome"; null: not fitted.
 std::shared_ptr<const Looker> make_network_looker(std::shared_ptr<const TinyModel> networks,
-                                                  const Calibration& calibration);
+                                                  const Calibration& calibration,
+                                                  std::shared_ptr<const BalanceNet> net = nullptr);
 
 // How the answerer reads; the baselines of the lab take other ways.
 struct ReadOptions {
