@@ -4,6 +4,7 @@
 #include "arrcoc/serve.h"
 #include "lab/cli/lab.h"
 #include "lab/fit/policies_fit.h"
+#include "lab/train/vlm/vlm.h"
 
 namespace arrcoc::cli {
 
@@ -21,5 +22,7 @@ void train_from_log(const FromLog& wanted);
 // {"questions": 320, "seed": 1, "steps": 400, "couplings": ["lexical", "network"]}, all optional.
 fitting::PolicyOptions policy_options(const json& given);
 void train_policies(const fitting::PolicyOptions& options, const std::string& out, bool json);
+
+void train_vlm(const training::VlmOptions& options, bool json);
 
 }  // namespace arrcoc::cli
