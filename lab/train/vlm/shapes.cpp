@@ -60,7 +60,7 @@ void paint(const Placed& one, int side, uint8_t* rgb) {
 
 }  // namespace
 
-ShapeScene make_shapes(uint64_t seed, int side) {
+ShapeScene make_shapes(uint64_t seed, int side, int shapes) {
   Dice dice(seed, 0x5a9e5);
   at::Tensor rgb = at::empty({3, side, side}, at::kByte);
   auto* pixels = rgb.data_ptr<uint8_t>();
@@ -82,8 +82,8 @@ ShapeScene make_shapes(uint64_t seed, int side) {
   }
   if (placed[1].shape == placed[0].shape) placed[1].shape = (placed[0].shape + 1) % 4;
   if (placed[1].colour == placed[0].colour) placed[1].colour = (placed[0].colour + 1) % 6;
-  for (const Placed& one : placed) paint(one, side, pixels);
-  const Placed& asked = placed[static_cast<size_t>(dice.below(2))];
+  for (int i = 0; i < shapes; ++i) paint(placed[static_cast<size_t>(i)], side, pixels);
+  const Placed& asked = placed[static_cast<size_t>(dice.below(shapes))];
   ShapeScene out;
   out.asks_colour = dice.chance(0.5F);
   const std::string colour = kColours[static_cast<size_t>(asked.colour)].name;

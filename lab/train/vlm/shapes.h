@@ -1,4 +1,4 @@
-// Two shapes on a plain ground and a question about one of them: what a small model learns in
+// One shape or two on a plain ground and a question about one of them: what a small model learns in
 // minutes, with the place that the question is about.
 #pragma once
 
@@ -17,7 +17,7 @@ struct ShapeScene {
   Box box;  // of the shape that is asked about
 };
 
-// The same seed gives the same scene.
-ShapeScene make_shapes(uint64_t seed, int side);
+// The same seed gives the same scene. shapes: 1 or 2.
+ShapeScene make_shapes(uint64_t seed, int side, int shapes = 2);
 
 }  // namespace arrcoc::training

@@ -115,7 +115,7 @@ Trainer::Trainer(const VlmOptions& options, const std::function<void(const std::
 
 Example Trainer::example(uint64_t seed) const {
   Example out;
-  out.scene = make_shapes(seed, options_.side);
+  out.scene = make_shapes(seed, options_.side, options_.shapes);
   out.geometry = {options_.side, options_.side, 0};
   if (whole()) {
     hf::Pixels pixels;
@@ -318,6 +318,7 @@ VlmOptions vlm_options(const json& fields) {
       .number("batch", out.batch, 1, 4096)
       .number("budget", out.budget, 1, 65536)
       .number("side", out.side, 32, 4096)
+      .number("shapes", out.shapes, 1, 2)
       .number("examples", out.examples, 0, 1e6)
       .number("held_out", out.held_out, 1, 1e6)
       .number("width", out.width, 1, 65536)

@@ -40,6 +40,7 @@ struct VlmOptions {
   int batch = 8;      // scenes a step
   int budget = 24;    // visual tokens
   int side = 128;     // pixels of a scene
+  int shapes = 2;     // 1 or 2 in a scene
   int examples = 0;   // that many scenes again and again; 0: always new ones
   int held_out = 64;  // scenes that are never trained on
   int width = 16;     // of the adapter's and the allocator's hidden layer
