@@ -112,7 +112,8 @@ for (const file of files) {
       else if (order.get(to.room) > order.get(room)) problems.push(`${where}, of a later room`);
       else if (to.room !== room && !to.open) problems.push(`${where}, private to ${to.room}`);
       else if (file.startsWith('include/') && !to.open) problems.push(`${where}, which is not public`);
-      for (const [a, b] of [['tiny', 'hf'], ['hf', 'tiny'], ['tokenizers', 'hf'], ['tokenizers', 'tiny'], ['weights', 'hf'], ['weights', 'tiny']])
+      for (const [a, b] of [['tiny', 'hf'], ['hf', 'tiny'], ['tokenizers', 'hf'], ['tokenizers', 'tiny'], ['weights', 'hf'], ['weights', 'tiny'],
+        ['kernels', 'hf'], ['kernels', 'tiny'], ['kernels', 'weights'], ['kernels', 'tokenizers']])
         if (file.startsWith(`src/models/${a}/`) && found[1].startsWith(`models/${b}/`))
           problems.push(`${where}: models/${a} does not know models/${b}`);
     }

@@ -22,7 +22,7 @@ ModelFlags::ModelFlags(CLI::App& app) : app_(&app), hub_(app) {
   add("--max-new-tokens", max_new_tokens_, "length of an answer, at most (32)")
       ->check(CLI::Range(1, 1 << 20));
   add("--device", device_, "cpu, cuda or cuda:N");
-  add("--dtype", dtype_, "float32, bfloat16 or float16");
+  add("--dtype", dtype_, "float32, bfloat16, float16, or int8 (on the CPU)");
 }
 
 ReadMode ModelFlags::usual() const {

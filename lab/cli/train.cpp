@@ -34,10 +34,9 @@ json read_object(const std::string& path) {
   return object;
 }
 
-// The file, then --set NAME=VALUE, then the flags that have names of their own.
-training::Options options_of(const Wanted& wanted) {
-  json given = wanted.config.empty() ? json::object() : read_object(wanted.config);
-  for (const std::string& pair : wanted.set) {
+// What --set NAME=VALUE says.
+void set_fields(const std::vector<std::string>& pairs, json& given) {
+  for (const std::string& pair : pairs) {
     const size_t sign = pair.find('=');
     if (sign == std::string::npos || sign == 0)
       throw Error(ErrorCode::bad_argument, "--set takes NAME=VALUE, not '" + pair + "'");
@@ -45,6 +44,20 @@ training::Options options_of(const Wanted& wanted) {
     json parsed = json::parse(value, nullptr, false);
     given[pair.substr(0, sign)] = parsed.is_discarded() ? json(value) : parsed;
   }
+}
+
+training::VlmOptions vlm_options(const Wanted& wanted, json given) {
+  set_fields(wanted.set, given);
+  if (!wanted.out.empty()) given["out"] = wanted.out;
+  if (!wanted.init.empty()) given["init"] = wanted.init;
+  if (wanted.steps > 0) given["steps"] = wanted.steps;
+  return training::vlm_options(given);
+}
+
+// The file, then --set NAME=VALUE, then the flags that have names of their own.
+training::Options options_of(const Wanted& wanted) {
+  json given = wanted.config.empty() ? json::object() : read_object(wanted.config);
+  set_fields(wanted.set, given);
   if (!wanted.out.empty()) given["out"] = wanted.out;
   if (!wanted.init.empty()) given["init"] = wanted.init;
   if (wanted.minutes > 0) given["minutes"] = wanted.minutes;
@@ -200,7 +213,9 @@ void add_train(CLI::App& app) {
     } else if (!wanted->export_int8.empty()) {
       export_weights(*wanted);
     } else if (const json given = wanted->config.empty() ? json() : read_object(wanted->config);
-               given.contains("policies")) {
+               given.contains("vlm")) {
+      train_vlm(vlm_options(*wanted, given["vlm"]), wanted->json_out);
+    } else if (given.contains("policies")) {
       const std::string out = wanted->out.empty() ? given.value("out", "") : wanted->out;
       train_policies(policy_options(given["policies"]), out, wanted->json_out);
     } else {

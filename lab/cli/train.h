@@ -5,6 +5,7 @@
 #include "lab/cli/lab.h"
 #include "lab/fit/balance_fit.h"
 #include "lab/fit/policies_fit.h"
+#include "lab/train/vlm/vlm.h"
 
 namespace arrcoc::cli {
 
@@ -26,5 +27,6 @@ void train_policies(const fitting::PolicyOptions& options, const std::string& ou
 // --balancer N: fits balancer "outcome" on answers, into a policies.json, whose other parts stay.
 void train_balancer(const fitting::BalanceFitOptions& options, const std::vector<std::string>& data,
                     const std::string& out, bool json);
+void train_vlm(const training::VlmOptions& options, bool json);
 
 }  // namespace arrcoc::cli

@@ -115,7 +115,7 @@ AskFlags::AskFlags(CLI::App& app)
       ->check(CLI::Range(1, 1 << 20));
   add("--top-p", m.top_p, "sample among the likeliest tokens of this share")->check(between(0, 1));
   add("--device", m.device, "cpu, cuda or cuda:N");
-  add("--dtype", m.dtype, "float32, bfloat16 or float16");
+  add("--dtype", m.dtype, "float32, bfloat16, float16, or int8 (on the CPU)");
   app.add_flag("--merge", m.merge, "prune, patches: average the tokens of a coarse cell")
       ->group("Hugging Face model");
   app.add_flag("--tiers", m.tiers, "DeepStack levels by relevance (Qwen3-VL)")

@@ -90,7 +90,7 @@ int dispatch(int argc, char** argv, const Program& program) {
             parse_enum<Kernels>(kernels);
             ::setenv("ARRCOC_KERNELS", kernels.c_str(), 1);
           },
-          "how the bundled networks are computed: auto, fast (8 bits), reference (float32)");
+          "how networks are computed on the CPU: auto, fast (8 bits), reference (float32)");
   app.parse_complete_callback([&] { at::set_num_threads(std::max(1, threads)); });
   if (argc == 1 && program.welcome != nullptr) {
     std::cout << program.welcome();

@@ -319,7 +319,7 @@ void add_watch(CLI::App& app) {
       "Qwen2-VL, Qwen2.5-VL or Qwen3-VL that reads the film at the end, in one sequence: a folder, "
       "or OWNER/NAME[@REVISION] of Hugging Face's hub");
   own("--device", args->device, "cpu, cuda or cuda:N");
-  own("--dtype", args->dtype, "float32, bfloat16 or float16");
+  own("--dtype", args->dtype, "float32, bfloat16, float16, or int8 (on the CPU)");
   own("--max-new-tokens", args->max_new_tokens, "length of an answer, at most")
       ->check(CLI::Range(1, 1 << 20));
   const WatchFlags flags(*sub);

@@ -214,4 +214,23 @@ TEST(AskModel, OtherWeightsOfTheBundledModelAnswerAsWell) {
   EXPECT_EQ(std::count(cut.err.begin(), cut.err.end(), '\n'), 1) << cut.err;
 }
 
+// In 8 bits by type or by kernels, which is the same; what is not there is said.
+TEST(AskModel, ComputesIn8BitsWhereItIsAskedTo) {
+  Folder folder;
+  const std::string model = make_model(folder, "qwen3_vl");
+  const std::string line = kPicture + " 'Where is it?' --json --budget 16 --policy saliency ";
+  const json floats = said(ask(model, line)), bytes = said(ask(model, line + "--dtype int8"));
+  EXPECT_EQ(bytes["completion_tokens"], 6);
+  EXPECT_EQ(bytes["tokens"], floats["tokens"]);
+  const json off = said(ask(model, line + "--dtype int8 --kernels reference"));
+  EXPECT_EQ(off["probabilities"], floats["probabilities"]);
+  ASSERT_EQ(off["fallbacks"].size(), 1U);
+  EXPECT_EQ(off["fallbacks"][0], "float32 instead of int8: reference kernels were asked for");
+  if (!bytes["fallbacks"].empty()) return;  // no fast kernels here
+  const std::string detail = line + "--details ";
+  EXPECT_NE(said(ask(model, detail + "--dtype int8"))["passes"][0]["attention"],
+            said(ask(model, detail))["passes"][0]["attention"]);
+  EXPECT_EQ(said(ask(model, line + "--kernels fast"))["probabilities"], bytes["probabilities"]);
+}
+
 }  // namespace

@@ -16,8 +16,8 @@
 #include "arrcoc/error.h"
 #include "arrcoc/tokens.h"
 #include "folder.h"
+#include "models/kernels/kernels_dnnl.h"
 #include "models/tiny/files.h"
-#include "models/tiny/kernels_dnnl.h"
 #include "models/tiny/ranges.h"
 #include "models/tiny/row_kernels.h"
 

@@ -27,7 +27,7 @@ Activation activation(const std::string& name, const std::string& where) {
 }
 
 at::Tensor Mlp::operator()(const at::Tensor& x) const {
-  return down(gate.weight.defined() ? act(gate(x)) * up(x) : act(up(x)));
+  return down(gate.defined() ? act(gate(x)) * up(x) : act(up(x)));
 }
 
 Mlp gated_mlp(Source& source, const std::string& prefix, int64_t width, int64_t intermediate,

@@ -25,6 +25,8 @@ std::string harmless(const std::string& text) {
   return out;
 }
 
+bool plain(Family family) { return family == Family::llava || family == Family::sam_clip; }
+
 bool smol(Family family) { return family == Family::smolvlm || family == Family::idefics3; }
 
 std::string times(const std::string& text, int64_t count) {
@@ -75,8 +77,7 @@ std::string film_text(Family family, const Slot& slot) {
 }
 
 std::string picture_text(Family family, const Slot& slot) {
-  if (family == Family::llava || family == Family::deepseek_ocr2)
-    return times("<image>\n", slot.views);
+  if (plain(family) || family == Family::deepseek_ocr2) return times("<image>\n", slot.views);
   if (family == Family::ovis2) return ovis_picture(slot) + "\n";
   if (smol(family)) return smol_picture(slot);
   if (!slot.seconds.empty()) return film_text(family, slot);
@@ -92,7 +93,7 @@ std::string turn_text(Family family, Role role, const std::string& said, bool sh
     return who + std::string(shows ? "" : " ") + said + "<end_of_utterance>\n";
   }
   if (family == Family::deepseek_ocr2) return said + "\n";  // it knows no roles
-  if (family != Family::llava)
+  if (!plain(family))
     return std::string("<|im_start|>") + to_string(role) + "\n" + said + "<|im_end|>\n";
   const char* who = role == Role::user ? "USER: " : role == Role::assistant ? "ASSISTANT: " : "";
   return who + said + " ";
@@ -126,9 +127,9 @@ std::string chat_text(Family family, const std::vector<Turn>& turns,
     if (!out.empty()) out.pop_back();
     return out;
   }
-  return out + (family == Family::llava ? "ASSISTANT:"
-                : smol(family)          ? "Assistant:"
-                                        : "<|im_start|>assistant\n");
+  return out + (plain(family)  ? "ASSISTANT:"
+                : smol(family) ? "Assistant:"
+                               : "<|im_start|>assistant\n");
 }
 
 }  // namespace arrcoc::hf

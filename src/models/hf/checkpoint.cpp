@@ -2,8 +2,10 @@
 
 #include <ATen/ATen.h>
 
+#include <cstdlib>
 #include <filesystem>
 
+#include "arrcoc/bundle.h"
 #include "arrcoc/error.h"
 #include "models/hf/dual.h"
 #include "models/hf/sam.h"
@@ -65,13 +67,29 @@ at::ScalarType dtype_of(const std::string& name, at::Device device) {
   for (at::ScalarType known : {at::kFloat, at::kBFloat16, at::kHalf})
     if (name == dtype_name(known)) return known;
   throw Error(ErrorCode::bad_argument,
-              "unknown dtype '" + name + "'; known: float32, bfloat16, float16");
+              "unknown dtype '" + name +
+                  "'; known: float32, bfloat16, float16, and int8 to compute with on the CPU");
+}
+
+Numbers numbers_of(const ModelOptions& options) {
+  const at::Device device = device_of(options.device);
+  const char* set = std::getenv("ARRCOC_KERNELS");
+  const Kernels chosen = set && *set ? parse_enum<Kernels>(set) : Kernels::automatic;
+  const bool asked = options.dtype == "int8" ||
+                     (options.dtype.empty() && device.is_cpu() && chosen == Kernels::fast);
+  if (!asked) return {dtype_of(options.dtype, device), false, ""};
+  if (!device.is_cpu())
+    throw Error(ErrorCode::unsupported, "int8 is computed on the CPU; on a GPU take bfloat16");
+  const std::string why = chosen == Kernels::reference ? "reference kernels were asked for"
+                                                       : kernels::no_fast_kernels();
+  return {at::kFloat, why.empty(), why.empty() ? "" : "float32 instead of int8: " + why};
 }
 
 FileSource open_weights(const std::string& folder, const ModelConfig& config,
                         const ModelOptions& options) {
-  const at::Device device = device_of(options.device);
-  return {WeightFile::open(folder), spellings_of(config), dtype_of(options.dtype, device), device};
+  const Numbers numbers = numbers_of(options);
+  return {WeightFile::open(folder), spellings_of(config), numbers.dtype, device_of(options.device),
+          numbers.in_bytes};
 }
 
 json default_processor(const ModelConfig& config) {
@@ -102,6 +120,9 @@ json default_processor(const ModelConfig& config) {
                                                                         : "Idefics3ImageProcessor"},
               {"size", {{"longest_edge", 4 * config.smol.image_size}}},
               {"max_image_size", {{"longest_edge", config.smol.image_size}}}};
+    case Family::sam_clip:
+      return {{"image_processor_type", "SiglipImageProcessor"},
+              {"size", square(config.sam_clip.sam.image_size)}};
     case Family::deepseek_ocr2:
       return {{"image_processor_type", "DeepseekOcr2ImageProcessor"},
               {"size", square(config.deepseek.sam.image_size)},

@@ -15,6 +15,14 @@ namespace arrcoc::hf {
 at::Device device_of(const std::string& name);
 // "" means float32 on the CPU and bfloat16 elsewhere. Error{bad_argument}.
 at::ScalarType dtype_of(const std::string& name, at::Device device);
+// What a model computes with. dtype "int8", or none on the CPU with ARRCOC_KERNELS=fast: linear
+// layers in 8 bits, float32 between them; note: why they are float32 after all.
+struct Numbers {
+  at::ScalarType dtype = at::kFloat;
+  bool in_bytes = false;
+  std::string note;
+};
+Numbers numbers_of(const ModelOptions& options);
 // The weights of a folder, converted for the device and dtype of the options.
 FileSource open_weights(const std::string& folder, const ModelConfig& config,
                         const ModelOptions& options);

@@ -354,6 +354,20 @@ DeepseekVisionConfig deepseek(const Settings& top) {
   return d;
 }
 
+SamClipConfig sam_clip(const Settings& top) {
+  const Settings v = top.below("vision_config");
+  SamClipConfig d;
+  d.sam = sam(v.below("sam_config"));
+  d.channels = list(v, "downsample_channels", d.channels);
+  for (int64_t width : d.channels)
+    require(width > 0, v, "downsample_channels must be positive numbers");
+  d.clip = encoder(v.below("clip_config"), {1024, 4096, 24, 16, 1e-5, "quick_gelu"});
+  d.sizes = few(v, "token_sizes", d.sizes);
+  d.act = top.get("projector_hidden_act", d.act);
+  require(d.sam.image_size >= d.sam.patch, v, "image_size is smaller than patch_size");
+  return d;
+}
+
 }  // namespace
 
 ModelConfig read_config(const std::string& path) {
@@ -396,12 +410,16 @@ ModelConfig parse_config(const json& value, const std::string& file) {
     case Family::deepseek_ocr2:
       config.deepseek = deepseek(top);
       break;
+    case Family::sam_clip:
+      config.sam_clip = sam_clip(top);
+      break;
     default:
       config.qwen = qwen(top, config.family);
       break;
   }
   const bool is_ovis = config.family == Family::ovis2, is_smol = config.is_smol();
-  const bool is_llama = config.family == Family::llava || is_smol;
+  const bool is_llama =
+      config.family == Family::llava || config.family == Family::sam_clip || is_smol;
   config.decoder = decoder(top, is_llama ? "llama" : is_ovis ? "qwen2" : type);
   if (is_smol && !top.has("text_config")) config.decoder.eps = 1e-5;
   int64_t image = config.family == Family::deepseek_ocr2 ? 128815

@@ -84,6 +84,14 @@ struct DeepseekVisionConfig {  // DeepSeek-OCR-2
   DecoderConfig encoder;                       // of the queries
 };
 
+struct SamClipConfig {  // our own composition
+  SamConfig sam;
+  std::vector<int64_t> channels = {512};  // of each convolution of stride 2 after SAM
+  EncoderConfig clip;
+  int64_t sizes = 4;  // of squares of 2, 4, 8 ... places that a token may stand for
+  std::string act = "gelu";
+};
+
 enum class Family {
   clip,
   siglip,
@@ -95,7 +103,8 @@ enum class Family {
   ovis2,
   smolvlm,
   idefics3,
-  deepseek_ocr2
+  deepseek_ocr2,
+  sam_clip
 };
 
 }  // namespace hf
@@ -114,7 +123,8 @@ struct EnumNames<hf::Family> {
                                                                   {ovis2, "ovis2"},
                                                                   {smolvlm, "smolvlm"},
                                                                   {idefics3, "idefics3"},
-                                                                  {deepseek_ocr2, "deepseek_ocr2"}};
+                                                                  {deepseek_ocr2, "deepseek_ocr2"},
+                                                                  {sam_clip, "sam_clip"}};
 };
 
 namespace hf {
@@ -131,6 +141,7 @@ struct ModelConfig {
   LlavaVisionConfig llava;
   SmolVisionConfig smol;
   DeepseekVisionConfig deepseek;
+  SamClipConfig sam_clip;
   int64_t image_token = -1, video_token = -1, vision_start = -1, vision_end = -1;
   std::vector<int64_t> indicators;  // Ovis2
   bool has_decoder() const { return family >= Family::llava; }

@@ -48,7 +48,10 @@ at::Tensor slowed(const at::Tensor& frequencies, const DecoderConfig& config) {
 
 Decoder::Decoder(const DecoderConfig& c, const std::string& file, Source& source) : config_(c) {
   Activation act = activation(c.act, file);
-  embeddings_ = source.get("language.embed_tokens.weight", {c.vocab, c.hidden});
+  embeddings_ = source.table("language.embed_tokens.weight", {c.vocab, c.hidden});
+  // The largest layer first: nothing else is there while it is made.
+  const bool stored = source.has("lm_head.weight") || !c.may_tie;
+  head_ = source.layer(stored ? source.table("lm_head.weight", {c.vocab, c.hidden}) : embeddings_);
   for (int64_t i = 0; i < c.layers; ++i) {
     std::string at = "language.layers." + std::to_string(i) + ".";
     std::string self = at + "self_attn.";
@@ -71,8 +74,6 @@ Decoder::Decoder(const DecoderConfig& c, const std::string& file, Source& source
     layers_.push_back(std::move(layer));
   }
   norm_ = source.rms_norm("language.norm", c.hidden, c.eps);
-  bool stored = source.has("lm_head.weight") || !c.may_tie;
-  head_ = stored ? source.get("lm_head.weight", {c.vocab, c.hidden}) : embeddings_;
   frequencies_ =
       slowed(inverse_frequencies(c.head_dim, c.theta, embeddings_.device()) / c.position_scale, c);
   axis_ = at::tensor(axes(c), at::kLong).to(embeddings_.device());
@@ -85,14 +86,13 @@ Decoder::Experts Decoder::read_experts(const std::string& at, Source& source,
   out.router = source.get(at + "gate.weight", {e.count, config_.hidden});
   const std::string together = at + "experts.gate_up_proj";  // of transformers 5.x in memory
   if (source.has(together)) {
-    const at::Tensor in = source.get(together, {e.count, 2 * e.intermediate, config_.hidden});
+    const at::Tensor in = source.table(together, {e.count, 2 * e.intermediate, config_.hidden});
     const at::Tensor back =
-        source.get(at + "experts.down_proj", {e.count, config_.hidden, e.intermediate});
+        source.table(at + "experts.down_proj", {e.count, config_.hidden, e.intermediate});
     for (int64_t i = 0; i < e.count; ++i)
-      out.each.push_back({{in[i].narrow(0, e.intermediate, e.intermediate), {}},
-                          {back[i], {}},
-                          act,
-                          {in[i].narrow(0, 0, e.intermediate), {}}});
+      out.each.push_back({source.layer(in[i].narrow(0, e.intermediate, e.intermediate)),
+                          source.layer(back[i]), act,
+                          source.layer(in[i].narrow(0, 0, e.intermediate))});
   } else {
     for (int64_t i = 0; i < e.count; ++i)
       out.each.push_back(gated_mlp(source, at + "experts." + std::to_string(i) + ".",
@@ -138,7 +138,7 @@ at::Tensor Decoder::embed(const at::Tensor& ids) const {
       (ids.min().item<int64_t>() < 0 || ids.max().item<int64_t>() >= embeddings_.size(0)))
     throw Error(ErrorCode::bad_argument,
                 "token ids must lie in 0.." + std::to_string(embeddings_.size(0) - 1));
-  return at::embedding(embeddings_, ids.to(embeddings_.device()));
+  return at::embedding(embeddings_, ids.to(embeddings_.device())).to(dtype());
 }
 
 Rotary Decoder::angles(const at::Tensor& positions) const {
@@ -230,8 +230,6 @@ at::Tensor Decoder::forward(at::Tensor x, const at::Tensor& positions, Cache* ca
   return norm_(x);
 }
 
-at::Tensor Decoder::logits(const at::Tensor& hidden) const {
-  return at::linear(hidden, head_).to(at::kFloat);
-}
+at::Tensor Decoder::logits(const at::Tensor& hidden) const { return head_(hidden).to(at::kFloat); }
 
 }  // namespace arrcoc::hf

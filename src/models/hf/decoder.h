@@ -46,7 +46,7 @@ class Decoder {
                      const DeepStack* deepstack = nullptr, AttentionProbe* probe = nullptr) const;
   at::Tensor logits(const at::Tensor& hidden) const;  // float
   at::Device device() const { return embeddings_.device(); }
-  at::ScalarType dtype() const { return embeddings_.scalar_type(); }
+  at::ScalarType dtype() const { return norm_.weight.scalar_type(); }
 
  private:
   // Some of many small networks for each row, and shared ones for all.
@@ -70,7 +70,8 @@ class Decoder {
   void remember(Cache& cache, size_t index, const at::Tensor& keys, const at::Tensor& values) const;
 
   DecoderConfig config_;
-  at::Tensor embeddings_, head_;
+  at::Tensor embeddings_;  // as they are stored, where the layers are in 8 bits
+  Linear head_;
   at::Tensor frequencies_, axis_;  // [D/2]
   std::vector<Layer> layers_;
   Norm norm_;

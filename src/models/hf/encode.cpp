@@ -138,6 +138,8 @@ int HfModel::token_pixels() const {
     return static_cast<int>(processor_->patch() * processor_->merge());
   if (config.is_smol()) return static_cast<int>(config.smol.patch * config.smol.scale);
   if (processor_->has_views()) return static_cast<int>(config.deepseek.sam.patch * 4);
+  if (config.family == Family::sam_clip)
+    return static_cast<int>(config.sam_clip.sam.patch << config.sam_clip.channels.size());
   return static_cast<int>(config.family == Family::ovis2 ? config.ovis.patch * config.ovis.stride
                                                          : config.llava.patch);
 }
@@ -189,10 +191,15 @@ Features HfModel::encode_image(const Picture& picture, int64_t max_tokens) const
   return out;
 }
 
+Features HfModel::shown(const Picture& picture, Pixels& pixels) const {
+  pixels = processor_->process(picture.rgb);
+  return frame(picture, pixels, *processor_, *vlm_);
+}
+
 Features HfModel::encode_watched(const Picture& picture, EncoderSight& sight) const {
   c10::InferenceMode guard;
-  const Pixels pixels = processor_->process(picture.rgb);
-  Features out = frame(picture, pixels, *processor_, *vlm_);
+  Pixels pixels;
+  Features out = shown(picture, pixels);
   take(out, vlm_->encode_watched(pixels.values, pixels.grid, sight));
   return out;
 }
@@ -216,9 +223,14 @@ Features HfModel::encode_patches(const Picture& picture, const Allocation& alloc
   c10::InferenceMode guard;
   if (const std::string reason = select_refusal(); !reason.empty())
     throw Error(ErrorCode::unsupported, reason);
-  const Pixels pixels = processor_->process(picture.rgb);
-  Features out = frame(picture, pixels, *processor_, *vlm_);
-  Choice choice = choose(out, allocation, options.merge);
+  Pixels pixels;
+  Features out = shown(picture, pixels);
+  Choice choice = choose(out, allocation, options.merge || vlm_->takes_groups());
+  if (vlm_->takes_groups()) {
+    take(out, vlm_->encode_groups(pixels.values, pixels.grid, choice.groups));
+    out.groups = std::move(choice.groups);
+    return out;
+  }
   std::vector<int64_t> keep;
   for (const auto& group : choice.groups) keep.insert(keep.end(), group.begin(), group.end());
   std::sort(keep.begin(), keep.end());

@@ -8,9 +8,9 @@
 //   std::vector<int64_t> prompt = model->prompt_ids({{Role::user, "What is the total?", 1}},
 //   {few}); Generation answer = model->generate(prompt, {few}, model->defaults());
 //
-// Families: llava (1.5), qwen2_vl, qwen2_5_vl, qwen3_vl, ovis2, smolvlm, idefics3, deepseek_ocr2. A
-// model is immutable after opening and shared by threads; features are values whose tensors are
-// never changed.
+// Families: llava (1.5), qwen2_vl, qwen2_5_vl, qwen3_vl, ovis2, smolvlm, idefics3, deepseek_ocr2,
+// sam_clip (our own). A model is immutable after opening and shared by threads; features are values
+// whose tensors are never changed.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -110,6 +110,11 @@ class HfModel {
   static std::shared_ptr<const HfModel> open(const std::string& folder,
                                              const ModelOptions& options = {},
                                              std::shared_ptr<const Tokenizer> tokenizer = nullptr);
+  // The same with tensors of the caller's, who may want gradients by them.
+  static std::shared_ptr<const HfModel> of(const std::string& folder, const ModelConfig& config,
+                                           Source& source, at::Device device,
+                                           std::shared_ptr<const Tokenizer> tokenizer,
+                                           std::string note = "");
   // The model that a config.json describes with random weights, made on the device without a file:
   // to measure speed and memory. It has no tokenizer.
   static std::shared_ptr<const HfModel> random(const std::string& config,
@@ -122,6 +127,8 @@ class HfModel {
   const Tokenizer* tokenizer() const { return tokenizer_.get(); }  // may be null
   // The settings of generation_config.json.
   const GenerationSettings& defaults() const { return defaults_; }
+  // Why it computes with other numbers than were asked for; "" when it does not.
+  const std::string& note() const { return note_; }
 
   // Pixels of the (resized) picture along one token; the zoom allocator needs it.
   int token_pixels() const;
@@ -141,12 +148,15 @@ class HfModel {
   // The whole picture, every token. max_tokens > 0: shown small enough for that (Qwen family), or
   // without its tiles (SmolVLM).
   Features encode_image(const Picture& picture, int64_t max_tokens = 0) const;
+  // The pixels of a picture, and where all its tokens lie; their rows are not there yet.
+  Features shown(const Picture& picture, Pixels& pixels) const;
   // The same, every token, and what the encoder looked at on the way (Vlm::encode_watched).
   Features encode_watched(const Picture& picture, EncoderSight& sight) const;
   // Prune: some rows of features that are there already.
   Features select(const Features& features, const Allocation& allocation,
                   const SelectOptions& options = {}) const;
-  // The same choice made before the encoder: only the chosen tokens' patches are encoded.
+  // The same choice made before the encoder: only the chosen tokens' patches are encoded. sam_clip:
+  // a leaf's places become one token before CLIP.
   Features encode_patches(const Picture& picture, const Allocation& allocation,
                           const SelectOptions& options = {}) const;
   // All crops of the allocation as pictures of their own. SmolVLM: the view of the whole and, as
@@ -167,6 +177,8 @@ class HfModel {
   // when their numbers differ, or without a tokenizer.
   std::vector<int64_t> prompt_ids(const std::vector<Turn>& turns,
                                   const std::vector<Features>& pictures) const;
+  // Such ids and the pictures' rows, ready for the decoder.
+  Prompt prepared(const std::vector<int64_t>& ids, const std::vector<Features>& pictures) const;
   Generation generate(const std::vector<int64_t>& prompt, const std::vector<Features>& pictures,
                       const GenerationSettings& settings) const;
   // Several prompts over the same pictures. Where all of them begin with the pictures, those are
@@ -186,11 +198,11 @@ class HfModel {
   Features encode_tiles(const Picture& picture, const Allocation& allocation) const;
   Features encode_views(const Pixels& pixels, const Features& all,
                         const std::vector<int64_t>& chosen) const;
-  Prompt prepared(const std::vector<int64_t>& ids, const std::vector<Features>& pictures) const;
   std::unique_ptr<Vlm> vlm_;
   std::unique_ptr<ImageProcessor> processor_, film_processor_;  // of films: Qwen family
   std::shared_ptr<const Tokenizer> tokenizer_;
   GenerationSettings defaults_;
+  std::string note_;
 };
 
 // How often and where a picture stands in the prompt.

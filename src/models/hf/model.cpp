@@ -40,16 +40,25 @@ std::shared_ptr<const HfModel> HfModel::open(const std::string& folder, const Mo
   c10::InferenceMode guard;
   const ModelConfig config = read_config(folder);
   FileSource source = open_weights(folder, config, options);
+  return of(folder, config, source, device_of(options.device), std::move(tokenizer),
+            numbers_of(options).note);
+}
+
+std::shared_ptr<const HfModel> HfModel::of(const std::string& folder, const ModelConfig& config,
+                                           Source& source, at::Device device,
+                                           std::shared_ptr<const Tokenizer> tokenizer,
+                                           std::string note) {
   std::shared_ptr<HfModel> model(new HfModel());
   model->vlm_ = make_vlm(config, source);
   model->processor_ = std::make_unique<ImageProcessor>(open_processor(folder, config));
-  model->processor_->on(device_of(options.device));
+  model->processor_->on(device);
   if (config.is_qwen()) {
     model->film_processor_ = std::make_unique<ImageProcessor>(open_film_processor(folder, config));
-    model->film_processor_->on(device_of(options.device));
+    model->film_processor_->on(device);
   }
   model->tokenizer_ = std::move(tokenizer);
   model->defaults_ = read_generation(folder);
+  model->note_ = std::move(note);
   return model;
 }
 
@@ -58,7 +67,8 @@ std::shared_ptr<const HfModel> HfModel::random(const std::string& path, const Mo
   c10::InferenceMode guard;
   const ModelConfig config = read_config(path);
   const at::Device device = device_of(options.device);
-  RandomSource source(dtype_of(options.dtype, device), device, seed);
+  const Numbers numbers = numbers_of(options);
+  RandomSource source(numbers.dtype, device, seed, numbers.in_bytes);
   std::shared_ptr<HfModel> model(new HfModel());
   model->vlm_ = make_vlm(config, source);
   model->processor_ =

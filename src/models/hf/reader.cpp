@@ -110,7 +110,9 @@ class Reader : public Model {
     }
     const std::string refusal = model_->zoom_refusal();
     if (options_.mode == ReadMode::automatic)
-      options_.mode = refusal.empty() ? ReadMode::zoom : ReadMode::prune;
+      options_.mode = refusal.empty()                ? ReadMode::zoom
+                      : model_->vlm().takes_groups() ? ReadMode::patches
+                                                     : ReadMode::prune;
     if (options_.mode == ReadMode::zoom && !refusal.empty())
       throw Error(ErrorCode::unsupported, refusal);
     const std::string whole_only = model_->select_refusal();
@@ -259,8 +261,9 @@ class Reader : public Model {
   }
 
   // The prompt has a place for every token of the full views; those left out are not read.
-  static Reply counted(size_t ids, const std::vector<Features>& pictures) {
+  Reply counted(size_t ids, const std::vector<Features>& pictures) const {
     Reply out;
+    if (!model_->note().empty()) out.fallbacks.push_back(model_->note());
     out.prompt_tokens = static_cast<int64_t>(ids);
     for (const Features& features : pictures) {
       out.kept.push_back(features.size());

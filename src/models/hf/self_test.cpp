@@ -29,6 +29,9 @@ std::vector<TensorCheck> test_vlm(const ModelConfig& config, Source& source) {
     values = waves({1, 3, config.llava.image_size, config.llava.image_size});
   } else if (config.family == Family::ovis2) {
     values = waves({1, 3, config.ovis.image_size, config.ovis.image_size});
+  } else if (config.family == Family::sam_clip) {
+    const SamConfig& sam = config.sam_clip.sam;
+    values = waves({1, sam.channels, sam.image_size, sam.image_size});
   } else if (config.family == Family::deepseek_ocr2) {
     const int64_t side = config.deepseek.sam.image_size;
     values = waves({1, config.deepseek.sam.channels, side, side});

@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "arrcoc/error.h"
 #include "models/compat.h"
@@ -32,9 +34,19 @@ at::Tensor hollow(const std::vector<int64_t>& shape) {
   return at::zeros({1}).as_strided(shape, std::vector<int64_t>(shape.size(), 0));
 }
 
+// What was read of a mapped file goes back to the system, which reads it anew should anybody ask.
+void let_go(const at::Tensor& view) {
+  if (view.storage().unsafeGetStorageImpl()->resizable()) return;  // a copy, no map
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto from = (reinterpret_cast<uintptr_t>(view.data_ptr()) + page - 1) / page * page,
+             to = (reinterpret_cast<uintptr_t>(view.data_ptr()) + view.nbytes()) / page * page;
+  if (from < to) ::madvise(reinterpret_cast<void*>(from), to - from, MADV_DONTNEED);
+}
+
 }  // namespace
 
 at::Tensor Source::Linear::operator()(const at::Tensor& x) const {
+  if (bytes) return (*bytes)(x);
   return bias.defined() ? at::linear(x, weight, bias) : at::linear(x, weight);
 }
 
@@ -44,10 +56,15 @@ at::Tensor Source::Norm::operator()(const at::Tensor& x) const {
 }
 
 Linear Source::linear(const std::string& name, int64_t in, int64_t out, bool bias) {
-  Linear layer;
-  layer.weight = get(name + ".weight", {out, in});
-  if (bias) layer.bias = get(name + ".bias", {out});
-  return layer;
+  const at::Tensor weight = table(name + ".weight", {out, in});
+  return layer(weight, bias ? get(name + ".bias", {out}) : at::Tensor());
+}
+
+Linear Source::layer(const at::Tensor& weight, const at::Tensor& bias) const {
+  if (!in_bytes_) return {weight, bias};
+  const Linear out{{}, {}, std::make_shared<const kernels::RowDense>(weight, bias)};
+  let_go(weight);
+  return out;
 }
 
 Norm Source::layer_norm(const std::string& name, int64_t size, double eps) {
@@ -76,7 +93,14 @@ std::string FileSource::locate(const std::string& name, const std::vector<int64_
 }
 
 at::Tensor FileSource::get(const std::string& name, const std::vector<int64_t>& shape) {
-  return weights_.view(locate(name, shape)).to(device_, dtype_);
+  const at::Tensor stored = weights_.view(locate(name, shape));
+  at::Tensor out = stored.to(device_, dtype_);
+  if (!out.is_alias_of(stored)) let_go(stored);
+  return out;
+}
+
+at::Tensor FileSource::table(const std::string& name, const std::vector<int64_t>& shape) {
+  return in_bytes_ ? weights_.view(locate(name, shape)) : get(name, shape);
 }
 
 at::Tensor HeaderSource::get(const std::string& name, const std::vector<int64_t>& shape) {

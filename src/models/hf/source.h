@@ -5,10 +5,12 @@
 #include <ATen/core/Tensor.h>
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "arrcoc/weights.h"
+#include "models/kernels/rows.h"
 
 namespace arrcoc::hf {
 
@@ -21,13 +23,22 @@ using Spellings = std::vector<Spelling>;
 
 class Source {
  public:
+  // in_bytes: linear layers are made for products in 8 bits.
+  explicit Source(bool in_bytes = false) : in_bytes_(in_bytes) {}
   virtual ~Source() = default;
   virtual bool has(const std::string& name) const = 0;
   // The tensor, of that shape. Error{bad_weights} naming file and tensor otherwise.
   virtual at::Tensor get(const std::string& name, const std::vector<int64_t>& shape) = 0;
+  // The same for tables whose rows are looked up and for weights of layer(): as it is stored, where
+  // a copy in another type would be the larger part of what the model holds.
+  virtual at::Tensor table(const std::string& name, const std::vector<int64_t>& shape) {
+    return get(name, shape);
+  }
 
   struct Linear {
-    at::Tensor weight, bias;  // bias may be undefined
+    at::Tensor weight, bias;                                   // bias may be undefined
+    std::shared_ptr<const kernels::RowDense> bytes = nullptr;  // in their place
+    bool defined() const { return weight.defined() || bytes != nullptr; }
     at::Tensor operator()(const at::Tensor& x) const;
   };
   struct Norm {
@@ -39,6 +50,11 @@ class Source {
   Linear linear(const std::string& name, int64_t in, int64_t out, bool bias = true);
   Norm layer_norm(const std::string& name, int64_t size, double eps);
   Norm rms_norm(const std::string& name, int64_t size, double eps);
+  // The layer of weights [outputs,inputs] that table() gave.
+  Linear layer(const at::Tensor& weight, const at::Tensor& bias = {}) const;
+
+ protected:
+  const bool in_bytes_;
 };
 
 using Linear = Source::Linear;
@@ -46,13 +62,16 @@ using Norm = Source::Norm;
 
 class FileSource : public Source {
  public:
-  FileSource(WeightFile weights, Spellings spellings, at::ScalarType dtype, at::Device device)
-      : weights_(std::move(weights)),
+  FileSource(WeightFile weights, Spellings spellings, at::ScalarType dtype, at::Device device,
+             bool in_bytes = false)
+      : Source(in_bytes),
+        weights_(std::move(weights)),
         spellings_(std::move(spellings)),
         dtype_(dtype),
         device_(device) {}
   bool has(const std::string& name) const override { return !find(name).empty(); }
   at::Tensor get(const std::string& name, const std::vector<int64_t>& shape) override;
+  at::Tensor table(const std::string& name, const std::vector<int64_t>& shape) override;
 
  protected:
   // Its name in the file, checked for shape and type.
@@ -95,8 +114,8 @@ at::Tensor random_tensor(const std::string& name, const std::vector<int64_t>& sh
 // Random tensors made where they are needed, for measuring without weights.
 class RandomSource : public Source {
  public:
-  RandomSource(at::ScalarType dtype, at::Device device, uint64_t seed)
-      : dtype_(dtype), device_(device), seed_(seed) {}
+  RandomSource(at::ScalarType dtype, at::Device device, uint64_t seed, bool in_bytes = false)
+      : Source(in_bytes), dtype_(dtype), device_(device), seed_(seed) {}
   bool has(const std::string&) const override { return false; }
   at::Tensor get(const std::string& name, const std::vector<int64_t>& shape) override {
     return random_tensor(name, shape, dtype_, device_, seed_);

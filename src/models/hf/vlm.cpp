@@ -112,6 +112,12 @@ Visual Vlm::encode_watched(const at::Tensor&, const at::Tensor&, EncoderSight&) 
               config_.file + ": the tokens of this model are no places of the picture");
 }
 
+Visual Vlm::encode_groups(const at::Tensor&, const at::Tensor&,
+                          const std::vector<std::vector<int64_t>>&) const {
+  throw Error(ErrorCode::unsupported,
+              config_.file + ": this model makes no token of several before it looks at them");
+}
+
 at::Tensor Vlm::compressed(const at::Tensor&) const {
   throw Error(ErrorCode::unsupported, config_.file + ": this model has no compressor");
 }
@@ -127,6 +133,8 @@ std::unique_ptr<Vlm> make_vlm(const ModelConfig& config, Source& source) {
       return make_smol(config, source);
     case Family::deepseek_ocr2:
       return make_deepseek(config, source);
+    case Family::sam_clip:
+      return make_sam_clip(config, source);
     case Family::qwen2_vl:
     case Family::qwen2_5_vl:
     case Family::qwen3_vl:
@@ -168,6 +176,13 @@ Spellings spellings_of(const ModelConfig& config) {
       return {{"visual.", {"model.vision_model.", "vision_model."}},
               {"connector.", {"model.connector.", "connector."}},
               {"language.", {"model.text_model.", "text_model."}},
+              {"lm_head.", {"lm_head."}}};
+    case Family::sam_clip:
+      return {{"sam.", {"model.vision_tower.sam_encoder."}},
+              {"compressor.", {"model.vision_tower.compressor."}},
+              {"clip.", {"model.vision_tower.clip_encoder."}},
+              {"projector.", {"model.multi_modal_projector."}},
+              {"language.", {"model.language_model."}},
               {"lm_head.", {"lm_head."}}};
     case Family::qwen3_vl:
       return {{"visual.", {"model.visual.", "visual."}},

@@ -57,7 +57,14 @@ class Vlm {
   // Token embeddings [B,L,D] without the pictures' rows (Ovis2: with its indicators).
   virtual at::Tensor embed(const at::Tensor& ids) const { return decoder_.embed(ids); }
 
-  // DeepSeek-OCR-2: what the compressor makes of SAM's features, [B,C,h,w]. Error{unsupported}.
+  // True where several tokens can become one before the encoder looks at them together.
+  virtual bool takes_groups() const { return false; }
+  // One token for each group of tokens of one picture. Error{unsupported} unless takes_groups().
+  virtual Visual encode_groups(const at::Tensor& values, const at::Tensor& grid,
+                               const std::vector<std::vector<int64_t>>& groups) const;
+
+  // DeepSeek-OCR-2, sam_clip: what the compressor makes of SAM's features, [B,C,h,w].
+  // Error{unsupported}.
   virtual at::Tensor compressed(const at::Tensor& values) const;
 
  protected:
@@ -73,6 +80,7 @@ std::unique_ptr<Vlm> make_llava(const ModelConfig& config, Source& source);
 std::unique_ptr<Vlm> make_ovis(const ModelConfig& config, Source& source);
 std::unique_ptr<Vlm> make_deepseek(const ModelConfig& config, Source& source);
 Spellings deepseek_spellings(const ModelConfig& config);
+std::unique_ptr<Vlm> make_sam_clip(const ModelConfig& config, Source& source);
 std::unique_ptr<Vlm> make_smol(const ModelConfig& config, Source& source);
 Spellings spellings_of(const ModelConfig& config);
 

@@ -6,7 +6,7 @@
 
 namespace arrcoc::tiny {
 
-#include "models/tiny/by_machine.inc"
+#include "models/kernels/by_machine.inc"
 
 namespace {
 

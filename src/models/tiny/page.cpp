@@ -7,7 +7,7 @@
 
 #include "arrcoc/texture.h"
 #include "base/clones.h"
-#include "models/tiny/scratch.h"
+#include "models/tiny/kernels.h"
 
 namespace arrcoc::tiny {
 namespace {

@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "models/tiny/attend_cpu.h"
+#include "models/tiny/kernels.h"
 #include "models/tiny/row_kernels.h"
-#include "models/tiny/scratch.h"
 
 namespace arrcoc::tiny {
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "models/tiny/kernels.h"
 #include "models/tiny/prepared.h"
 #include "models/tiny/realizer.h"
 #include "models/tiny/row_kernels.h"
-#include "models/tiny/scratch.h"
 
 namespace arrcoc::tiny {
 namespace {

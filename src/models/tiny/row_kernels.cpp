@@ -8,7 +8,7 @@
 
 namespace arrcoc::tiny {
 
-#include "models/tiny/by_machine.inc"
+#include "models/kernels/by_machine.inc"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <exception>
 
-#include "models/tiny/kernels_dnnl.h"
+#include "models/kernels/kernels_dnnl.h"
 
 #ifdef ARRCOC_HAVE_ONEDNN
 #include <omp.h>
@@ -15,7 +15,7 @@
 #include <dnnl.hpp>
 #endif
 
-namespace arrcoc::tiny {
+namespace arrcoc::kernels {
 
 #ifdef ARRCOC_HAVE_ONEDNN
 namespace {
@@ -120,4 +120,4 @@ int dnnl_top() { return 255; }
 std::string tried(const std::function<bool()>&) { return no_fast_kernels(); }
 #endif
 
-}  // namespace arrcoc::tiny
+}  // namespace arrcoc::kernels

@@ -1,4 +1,4 @@
-#include "models/tiny/kernels_dnnl.h"
+#include "models/kernels/kernels_dnnl.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -17,7 +17,7 @@
 #include <unordered_map>
 #endif
 
-namespace arrcoc::tiny {
+namespace arrcoc::kernels {
 
 #ifdef ARRCOC_HAVE_ONEDNN
 namespace {
@@ -72,7 +72,7 @@ struct PackedProduct::State {
   bool whole = false;                 // bytes, not floats
   Scale input;
   std::vector<float> scales, bias;  // of outputs; the bias in units of the sums
-  at::Tensor plain;                 // weights before packing
+  at::Tensor plain;                 // weights before packing; a matrix lets go of them then
   std::mutex mutex;
   std::list<std::shared_ptr<const Shape>> shapes;  // latest first
   std::vector<memory> packed;                      // by format
@@ -136,10 +136,11 @@ memory PackedProduct::State::packed_as(const memory::desc& format) {
                                  : memory::desc(weight_dims, type, Tag::oihw);
   memory out(format, engine());
   dnnl::stream stream(engine());
-  memory from = at(given, plain.data_ptr());
+  memory from = plain.defined() ? at(given, plain.data_ptr()) : packed.front();
   dnnl::reorder(from, out).execute(stream, from, out);
   stream.wait();
   packed.push_back(out);
+  if (matrix()) plain = at::Tensor();
   return out;
 }
 
@@ -255,4 +256,4 @@ int64_t PackedProduct::input_bytes() const { return 1; }
 void PackedProduct::run(const Size&, const void*, void*, const Finish&) const {}
 #endif
 
-}  // namespace arrcoc::tiny
+}  // namespace arrcoc::kernels

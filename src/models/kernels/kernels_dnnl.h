@@ -3,9 +3,9 @@
 
 #include <functional>
 
-#include "models/tiny/kernels.h"
+#include "models/kernels/kernels.h"
 
-namespace arrcoc::tiny {
+namespace arrcoc::kernels {
 
 // The largest byte of activations that this machine's products can take.
 int dnnl_top();
@@ -34,4 +34,4 @@ class PackedProduct {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace arrcoc::tiny
+}  // namespace arrcoc::kernels

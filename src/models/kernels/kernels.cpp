@@ -1,4 +1,4 @@
-#include "models/tiny/kernels.h"
+#include "models/kernels/kernels.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -9,10 +9,10 @@
 
 #include "arrcoc/error.h"
 #include "base/clones.h"
-#include "models/tiny/kernels_dnnl.h"
-#include "models/tiny/scratch.h"
+#include "models/kernels/kernels_dnnl.h"
+#include "models/kernels/scratch.h"
 
-namespace arrcoc::tiny {
+namespace arrcoc::kernels {
 namespace {
 
 constexpr int64_t kChunk = 512;  // rows of one product
@@ -46,8 +46,10 @@ float whole_numbers(const float* w, int64_t count, int8_t* out) {
     std::fill_n(out, count, int8_t{0});
     return 1;
   }
+  const int64_t first = std::min<int64_t>(count, 64);  // weights that were never whole show it here
   for (const float top : {127.0F, 126.0F, 125.0F})
-    if (make_whole(w, count, most / top, out) == 0) return most / top;
+    if (make_whole(w, first, most / top, out) == 0 && make_whole(w, count, most / top, out) == 0)
+      return most / top;
   make_whole(w, count, most / 127.0F, out);
   return most / 127.0F;
 }
@@ -137,4 +139,4 @@ void Convolution::run(const uint8_t* x, int64_t batch, int64_t rows, int64_t col
   state_->product.run({batch, rows, cols}, x, out, finish);
 }
 
-}  // namespace arrcoc::tiny
+}  // namespace arrcoc::kernels

@@ -1,4 +1,4 @@
-#include "models/tiny/scratch.h"
+#include "models/kernels/scratch.h"
 
 #include <ATen/ATen.h>
 
@@ -8,7 +8,7 @@
 #include <mutex>
 #include <new>
 
-namespace arrcoc::tiny {
+namespace arrcoc::kernels {
 namespace {
 
 constexpr size_t kLine = 64;
@@ -86,4 +86,4 @@ at::Tensor scratch(const std::vector<int64_t>& sizes, at::ScalarType type) {
       waiting().take(bytes), sizes, [](void* memory) { waiting().give_back(memory); }, type);
 }
 
-}  // namespace arrcoc::tiny
+}  // namespace arrcoc::kernels

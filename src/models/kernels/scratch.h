@@ -6,10 +6,10 @@
 
 #include <vector>
 
-namespace arrcoc::tiny {
+namespace arrcoc::kernels {
 
 // An uninitialised dense tensor; its memory goes back when the last reference to it does. Safe for
 // threads. At most 64 MB wait for their next use.
 at::Tensor scratch(const std::vector<int64_t>& sizes, at::ScalarType type);
 
-}  // namespace arrcoc::tiny
+}  // namespace arrcoc::kernels
