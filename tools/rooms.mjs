@@ -27,7 +27,7 @@ const kRooms = [
   ['serve', 'HTTP, queue, proxy, page', ['serve']],
   ['cli', 'the command line', []],
 ];
-const kHeaders = 21, kLines = 82400, kProductLines = 53700, kFileLines = 500, kFunctionLines = 60;
+const kHeaders = 21, kLines = 83100, kProductLines = 54400, kFileLines = 500, kFunctionLines = 60;
 
 const order = new Map(kRooms.map(([name], i) => [name, i]));
 const publicRoom = new Map(kRooms.flatMap(([name, , headers]) => headers.map((h) => [h, name])));
