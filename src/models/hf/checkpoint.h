@@ -8,13 +8,10 @@
 #include "arrcoc/model.h"
 #include "models/hf/config.h"
 #include "models/hf/processor.h"
+#include "models/weights/device.h"
 
 namespace arrcoc::hf {
 
-// "cpu", "cuda", "cuda:1". Error{bad_argument, unsupported}.
-at::Device device_of(const std::string& name);
-// "" means float32 on the CPU and bfloat16 elsewhere. Error{bad_argument}.
-at::ScalarType dtype_of(const std::string& name, at::Device device);
 // The weights of a folder, converted for the device and dtype of the options.
 FileSource open_weights(const std::string& folder, const ModelConfig& config,
                         const ModelOptions& options);

@@ -43,10 +43,10 @@ std::shared_ptr<const HfModel> HfModel::open(const std::string& folder, const Mo
   std::shared_ptr<HfModel> model(new HfModel());
   model->vlm_ = make_vlm(config, source);
   model->processor_ = std::make_unique<ImageProcessor>(open_processor(folder, config));
-  model->processor_->on(device_of(options.device));
+  model->processor_->on(device_named(options.device));
   if (config.is_qwen()) {
     model->film_processor_ = std::make_unique<ImageProcessor>(open_film_processor(folder, config));
-    model->film_processor_->on(device_of(options.device));
+    model->film_processor_->on(device_named(options.device));
   }
   model->tokenizer_ = std::move(tokenizer);
   model->defaults_ = read_generation(folder);
@@ -57,8 +57,8 @@ std::shared_ptr<const HfModel> HfModel::random(const std::string& path, const Mo
                                                uint64_t seed) {
   c10::InferenceMode guard;
   const ModelConfig config = read_config(path);
-  const at::Device device = device_of(options.device);
-  RandomSource source(dtype_of(options.dtype, device), device, seed);
+  const at::Device device = device_named(options.device);
+  RandomSource source(dtype_named(options.dtype, device), device, seed);
   std::shared_ptr<HfModel> model(new HfModel());
   model->vlm_ = make_vlm(config, source);
   model->processor_ =
