@@ -45,6 +45,15 @@ function(arrcoc_room name)
   set_property(GLOBAL APPEND PROPERTY ARRCOC_TARGETS ${target})
 endfunction()
 
+# arrcoc_leave_out(TARGET FOLDER NAMES...): those sources of a folder are not compiled.
+function(arrcoc_leave_out target folder)
+  get_target_property(sources ${target} SOURCES)
+  foreach(name IN LISTS ARGN)
+    list(REMOVE_ITEM sources ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/${name}.cpp)
+  endforeach()
+  set_property(TARGET ${target} PROPERTY SOURCES ${sources})
+endfunction()
+
 # arrcoc_embed(TARGET FOLDER PREFIX HEADER LIST TYPE): compiles the files of a folder into a target;
 # see embed.cmake.
 function(arrcoc_embed target folder prefix header list type)

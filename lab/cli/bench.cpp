@@ -189,7 +189,12 @@ void show(const BenchArgs& args, BenchReport& report) {
   if (args.gallery > 0) {
     std::vector<measuring::GroupSource> sources;
     for (BenchSource& source : sources_of(args)) sources.push_back(std::move(source.groups));
-    report.failures = bench_gallery(shown, sources, args.gallery);
+    try {
+      report.failures = bench_gallery(shown, sources, args.gallery);
+    } catch (const Error& problem) {
+      if (problem.code() != ErrorCode::unsupported) throw;
+      std::cerr << "arrcoc: note: no gallery: " << problem.what() << "\n";
+    }
   }
   if (!args.reliability.empty())
     write_reliability(args.reliability, reliability_json(shown.records, args.data));

@@ -73,6 +73,18 @@ bool has_queries(const Bundle& bundle, std::string& note) {
   }
 }
 
+// Builds without Tesseract have no scorer of that name.
+bool has_reader(std::string& note) {
+  try {
+    registry<Scorer>().make("reader");
+    return true;
+  } catch (const Error& problem) {
+    if (problem.code() != ErrorCode::unsupported) throw;
+    note += (note.empty() ? "" : "; ") + std::string("without reader: ") + problem.what();
+    return false;
+  }
+}
+
 // The nominal look so small that all passes together stay within the budget.
 void keep_within(BenchCell& cell) {
   PassRules& rules = cell.options.passes;
@@ -142,11 +154,12 @@ std::vector<BenchCell> bench_cells(BenchArgs& args, const OptionFlags& flags) {
   const bool chosen = !args.policies.empty();
   const bool model = args.model->given();
   const bool queries = model || (chosen && !args.ablation) || has_queries(*bundle(), args.note);
+  const bool reader = chosen || model || has_reader(args.note);
   if (!chosen) args.policies = model ? baselines::kWays : kBaselines;
   Cells cells(args, flags);
   std::vector<std::string> kept;
   for (const std::string& entry : split_names(args.policies)) {
-    if (entry == "qformer" && !chosen && !queries) continue;
+    if ((entry == "qformer" && !chosen && !queries) || (entry == "reader" && !reader)) continue;
     if (chosen && !model && entry.rfind("qformer", 0) == 0) bundle()->networks->need_queries();
     kept.push_back(entry);
     const size_t at = entry.find('@');

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "base/base64.h"
 #include "lab/cli/bench.h"
-#include "serve/encoding.h"
 
 namespace arrcoc::cli {
 
@@ -173,8 +173,8 @@ std::string bench_markdown(const BenchReport& report, const ordered_json& json) 
 std::string bench_html(const BenchReport& report, ordered_json json) {
   if (const BenchCell* mine = middle_cell(report, report.ours)) json["middle"] = mine->budget;
   for (size_t i = 0; i < report.failures.size(); ++i) {
-    json["failures"][i]["map"] = serving::png_url(report.failures[i].map);
-    json["failures"][i]["seen"] = serving::png_url(report.failures[i].seen);
+    json["failures"][i]["map"] = "data:image/png;base64," + to_base64(report.failures[i].map);
+    json["failures"][i]["seen"] = "data:image/png;base64," + to_base64(report.failures[i].seen);
   }
   std::string data = json.dump();
   // "<" would end the script that holds the report.

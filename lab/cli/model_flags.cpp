@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "arrcoc/error.h"
+#include "cli/device.h"
 #include "lab/cli/lab.h"
 
 namespace arrcoc::cli {
@@ -21,8 +22,10 @@ ModelFlags::ModelFlags(CLI::App& app) : app_(&app), hub_(app) {
       "CLIP or SigLIP model: a folder, or OWNER/NAME[@REVISION]");
   add("--max-new-tokens", max_new_tokens_, "length of an answer, at most (32)")
       ->check(CLI::Range(1, 1 << 20));
-  add("--device", device_, "cpu, cuda or cuda:N");
-  add("--dtype", dtype_, "float32, bfloat16, float16, or int8 (on the CPU)");
+  add("--device", device_, "cpu, cuda or cuda:N; of the bundled networks, too");
+  add("--dtype", dtype_,
+      "float32, bfloat16 or float16; of the bundled model where that answers; of others int8, too "
+      "(on the CPU)");
 }
 
 ReadMode ModelFlags::usual() const {
@@ -30,9 +33,10 @@ ReadMode ModelFlags::usual() const {
 }
 
 void ModelFlags::use() const {
+  place_networks(app_->count("--device") > 0 ? &device_ : nullptr,
+                 !given() && app_->count("--dtype") > 0 ? &dtype_ : nullptr);
   if (!given()) {
-    for (const char* flag :
-         {"--mode", "--relevance", "--relevance-model", "--max-new-tokens", "--device", "--dtype"})
+    for (const char* flag : {"--mode", "--relevance", "--relevance-model", "--max-new-tokens"})
       if (app_->count(flag) > 0)
         throw Error(ErrorCode::bad_argument, std::string(flag) + " needs --model");
     return;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "arrcoc/error.h"
+#include "cli/device.h"
 #include "cli/hub.h"
 
 namespace arrcoc::cli {
@@ -88,9 +89,9 @@ struct AskFlags::Model {
   double top_p = 0;
   bool merge = false, tiers = false;
   // Flags that only a Hugging Face model has.
-  static constexpr const char* kOwn[] = {"--mode",  "--relevance", "--relevance-model",
-                                         "--top-p", "--device",    "--max-new-tokens",
-                                         "--dtype", "--merge",     "--tiers"};
+  static constexpr const char* kOwn[] = {"--mode",  "--relevance",      "--relevance-model",
+                                         "--top-p", "--max-new-tokens", "--merge",
+                                         "--tiers"};
   bool own() const { return folder.empty() || holds_bundle(folder); }  // the bundled architecture
   // Names become folders; only when they are needed, as that may take a while.
   void find() {
@@ -114,8 +115,10 @@ AskFlags::AskFlags(CLI::App& app)
   add("--max-new-tokens", m.max_new_tokens, "length of an answer, at most")
       ->check(CLI::Range(1, 1 << 20));
   add("--top-p", m.top_p, "sample among the likeliest tokens of this share")->check(between(0, 1));
-  add("--device", m.device, "cpu, cuda or cuda:N");
-  add("--dtype", m.dtype, "float32, bfloat16, float16, or int8 (on the CPU)");
+  add("--device", m.device, "cpu, cuda or cuda:N; of the bundled networks, too");
+  add("--dtype", m.dtype,
+      "float32, bfloat16 or float16; of the bundled model where that answers; of others int8, too "
+      "(on the CPU)");
   app.add_flag("--merge", m.merge, "prune, patches: average the tokens of a coarse cell")
       ->group("Hugging Face model");
   app.add_flag("--tiers", m.tiers, "DeepStack levels by relevance (Qwen3-VL)")
@@ -140,6 +143,8 @@ AskOptions AskFlags::options(const Picture& picture) const {
 std::shared_ptr<const Asker> AskFlags::asker() const {
   model_->find();
   const Model& m = *model_;
+  place_networks(app_->count("--device") > 0 ? &m.device : nullptr,
+                 m.own() && app_->count("--dtype") > 0 ? &m.dtype : nullptr);
   if (m.own()) {
     for (const char* flag : Model::kOwn)
       if (app_->count(flag) > 0)

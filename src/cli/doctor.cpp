@@ -11,7 +11,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#ifdef ARRCOC_HAVE_OPENCV
 #include <opencv2/core.hpp>
+#endif
 
 #include "arrcoc/error.h"
 #include "arrcoc/version.h"
@@ -58,6 +60,7 @@ Check checked(const char* name, const char* remedy, const std::function<Check()>
 }
 
 Check libraries() {
+#ifdef ARRCOC_HAVE_OPENCV
   const std::string running = cv::getVersionString(), built = CV_VERSION;
   Check out{"", State::ok, std::string("libtorch ") + TORCH_VERSION + ", OpenCV " + running, ""};
   if (running.substr(0, 3) != built.substr(0, 3)) {
@@ -65,6 +68,10 @@ Check libraries() {
     out.found += ", built for " + built;
   }
   return out;
+#else
+  return {"", State::note, std::string("libtorch ") + TORCH_VERSION + ", no OpenCV, no Tesseract",
+          "build with ARRCOC_MEDIA=ON for films, OCR, drawings and the server"};
+#endif
 }
 
 Check instructions() {
@@ -111,9 +118,11 @@ Check answers() {
 Check decoders() {
   media::Decoders apart;
   apart.warm_up();
+#ifdef ARRCOC_HAVE_OPENCV
   const fs::path film = fs::path(apart.limits().program).parent_path() / "arrcoc-decode-film";
   if (::access(film.c_str(), X_OK) != 0)
     return {"", State::problem, "there is no " + film.string(), ""};
+#endif
   const std::string free = apart.unconfined();
   return {"", free.empty() ? State::ok : State::note,
           apart.limits().program + (free.empty() ? "" : ": " + free),

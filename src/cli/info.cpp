@@ -4,7 +4,9 @@
 #include <torch/version.h>
 
 #include <iostream>
+#ifdef ARRCOC_HAVE_OPENCV
 #include <opencv2/core/version.hpp>
+#endif
 
 #include "arrcoc/version.h"
 #include "cli/cli.h"
@@ -33,11 +35,16 @@ std::vector<std::pair<std::string, List>> strategies() {
 
 void info(bool json) {
   const std::string torch = TORCH_VERSION;
+#ifdef ARRCOC_HAVE_OPENCV
+  const std::string opencv = CV_VERSION;
+#else
+  const std::string opencv = "none";
+#endif
   const std::string device = at::hasCUDA() ? "cuda" : "cpu";
   const int threads = at::get_num_threads();
   if (json) {
     ordered_json out = {{"version", kVersion},
-                        {"libraries", {{"libtorch", torch}, {"opencv", CV_VERSION}}},
+                        {"libraries", {{"libtorch", torch}, {"opencv", opencv}}},
                         {"device", device},
                         {"threads", threads}};
     for (const auto& [stage, list] : strategies()) {
@@ -46,7 +53,7 @@ void info(bool json) {
     std::cout << out.dump() << "\n";
     return;
   }
-  std::cout << "arrcoc " << kVersion << "\nlibtorch " << torch << ", OpenCV " << CV_VERSION
+  std::cout << "arrcoc " << kVersion << "\nlibtorch " << torch << ", OpenCV " << opencv
             << "\ndevice " << device << ", " << threads << " threads\n";
   for (const auto& [stage, list] : strategies()) {
     std::cout << "\n" << stage << "\n";

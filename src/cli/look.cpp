@@ -4,6 +4,7 @@
 #include "arrcoc/error.h"
 #include "base/stopwatch.h"
 #include "cli/ask_flags.h"
+#include "cli/device.h"
 #include "cli/npy.h"
 #include "cli/terminal.h"
 
@@ -112,6 +113,7 @@ void add_look(CLI::App& app) {
   const OptionFlags flags(*sub);
   const GazeFlag gaze(*sub);
   const ShowFlag show(*sub);
+  add_device_flags(*sub);
   auto load = add_load_flags(*sub);
   sub->callback([args, flags, gaze, show, load] { look(*args, flags, gaze, show, *load); });
 }

@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "arrcoc/error.h"
+#include "cli/device.h"
 #include "cli/hub.h"
 #include "cli/serve.h"
 
@@ -78,6 +79,9 @@ serving::Options ServerFlags::options() const {
 
 serving::Options ServerFlags::with_models() const {
   serving::Options out = options();
+  const serving::Options usual;
+  place_networks(out.device != usual.device ? &out.device : nullptr,
+                 out.model.empty() && out.dtype != usual.dtype ? &out.dtype : nullptr);
   for (std::string* model : {&out.model, &out.relevance_model})
     if (!model->empty()) *model = state_->hub.folder(*model);
   return out;

@@ -1,6 +1,8 @@
 // arrcoc watch VIDEO|DIR|camera "QUESTION": tokens that follow a film, and an answer at the end.
 #include "cli/watch.h"
 
+#include <ATen/ops/full.h>
+
 #include <algorithm>
 #include <iostream>
 
@@ -8,6 +10,7 @@
 #include "arrcoc/media.h"
 #include "arrcoc/model.h"
 #include "base/stopwatch.h"
+#include "cli/device.h"
 #include "cli/hub.h"
 
 namespace arrcoc::cli {
@@ -109,6 +112,7 @@ class Session {
       decoding_ += watch.lap();
       if (!frame) break;
       if (progress) progress->clear();
+      if (frames_ == 0 && frame->broken().empty()) prepare(*frame);
       take(*frame);
       if (progress) progress->step();
     }
@@ -140,6 +144,16 @@ class Session {
           std::min<double>(out.allowance.most, static_cast<double>(args_.clip_budget) / frames);
     }
     return out;
+  }
+
+  // The network's kernels are made when a first picture of that size is seen, here an empty one: as
+  // loading its weights that happens once and has nothing to do with following.
+  void prepare(const VideoFrame& frame) {
+    if (options_.look.coupling != kNetwork) return;
+    Stopwatch watch;
+    const at::Tensor empty = at::full({3, frame.height(), frame.width()}, 128, at::kByte);
+    filming::look_at(*looker_, make_picture(empty), question_);
+    preparing_ = watch.lap();
   }
 
   void take(const VideoFrame& frame) {
@@ -266,8 +280,8 @@ class Session {
               << cuts_ << (cuts_ == 1 ? " cut" : " cuts") << "\ntokens     " << follower_.spent()
               << " in all, " << rounded(static_cast<double>(follower_.spent()) / n)
               << " a frame\nlooks      " << follower_.close_looks() << " close ones\ntime       "
-              << rounded(decoding_ / n) << " ms decoding, " << rounded(allocating_ / n)
-              << " ms allocating a frame\n";
+              << rounded(preparing_) << " ms preparing once, " << rounded(decoding_ / n)
+              << " ms decoding, " << rounded(allocating_ / n) << " ms allocating a frame\n";
     if (last) std::cout << to_text(*last) << "\n";
     if (film) std::cout << to_text(*film) << "\n";
     if (!ending.empty()) std::cout << "note       " << ending << "\n";
@@ -286,8 +300,8 @@ class Session {
   media::Timeline timeline_;
   std::optional<std::pair<VideoFrame, Step>> best_;
   std::shared_ptr<const Model> model_;
-  std::vector<std::pair<VideoFrame, Step>> kept_;  // for it
-  double decoding_ = 0, allocating_ = 0;           // milliseconds
+  std::vector<std::pair<VideoFrame, Step>> kept_;         // for it
+  double preparing_ = 0, decoding_ = 0, allocating_ = 0;  // milliseconds
   int64_t frames_ = 0, broken_ = 0, cuts_ = 0;
   std::string why_;
   mutable double shown_scale_ = 1;
@@ -318,16 +332,19 @@ void add_watch(CLI::App& app) {
   own("--model", args->model,
       "Qwen2-VL, Qwen2.5-VL or Qwen3-VL that reads the film at the end, in one sequence: a folder, "
       "or OWNER/NAME[@REVISION] of Hugging Face's hub");
-  own("--device", args->device, "cpu, cuda or cuda:N");
-  own("--dtype", args->dtype, "float32, bfloat16, float16, or int8 (on the CPU)");
+  own("--device", args->device, "cpu, cuda or cuda:N; of the bundled networks, too");
+  own("--dtype", args->dtype,
+      "float32, bfloat16 or float16; of the bundled model where that answers; of others int8, too "
+      "(on the CPU)");
   own("--max-new-tokens", args->max_new_tokens, "length of an answer, at most")
       ->check(CLI::Range(1, 1 << 20));
   const WatchFlags flags(*sub);
   auto load = add_load_flags(*sub);
   sub->callback([args, flags, load, sub, hub = HubFlags(*sub)] {
-    for (const char* flag : {"--device", "--dtype", "--max-new-tokens"})
-      if (args->model.empty() && sub->count(flag) > 0)
-        throw Error(ErrorCode::bad_argument, std::string(flag) + " needs --model");
+    if (args->model.empty() && sub->count("--max-new-tokens") > 0)
+      throw Error(ErrorCode::bad_argument, "--max-new-tokens needs --model");
+    place_networks(sub->count("--device") > 0 ? &args->device : nullptr,
+                   args->model.empty() && sub->count("--dtype") > 0 ? &args->dtype : nullptr);
     if (!args->model.empty() && args->answer == "events")
       throw Error(ErrorCode::bad_argument, "--model reads the film at its end: --answer end");
     if (!args->model.empty()) args->model = hub.folder(args->model);

@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "arrcoc/error.h"
-#include "arrcoc/film.h"
+#include "film/squares.h"
 
 namespace arrcoc::filming {
 
@@ -95,10 +95,12 @@ Step Follower::step(const Thumb& thumb, const Geometry& geometry,
   }
   Flow flow;
   Map lost;
+  std::vector<float> apart;  // from the frame before
   if (!fresh) {
     if (flow_) flow = flow_->flow(thumb, recent_.front());
-    const std::vector<float> field = unexplained(thumb, recent_.front(), flow);
-    out.change = compare(thumb, recent_.front(), field, options_.tuning);
+    apart = squares(thumb, recent_.front());
+    const std::vector<float> field = unexplained(thumb, recent_.front(), flow, apart);
+    out.change = compare(thumb, recent_.front(), field, options_.tuning, apart);
     lost = pool(field, thumb.width, thumb.height, relevance_);
     fresh = out.change.cut;
   }
@@ -108,7 +110,8 @@ Step Follower::step(const Thumb& thumb, const Geometry& geometry,
     geometry_ = geometry;
   }
   const Map shape = fresh ? grid_of(geometry) : relevance_;
-  out.motion = pool(motion_of(thumb, recent_, options_.tuning), thumb.width, thumb.height, shape);
+  out.motion =
+      pool(motion_of(thumb, recent_, options_.tuning, apart), thumb.width, thumb.height, shape);
   out.looked = wants_look(out.change, fresh);
   const Drift drift = drift_of(flow, shape);
   asked_ = out.looked ? fitted(look(), shape) : warp(asked_, drift);

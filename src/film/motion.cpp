@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "arrcoc/error.h"
-#include "arrcoc/film.h"
 #include "base/clones.h"
+#include "film/squares.h"
 
 namespace arrcoc::filming {
 
@@ -44,21 +44,37 @@ ARRCOC_CLONES void take_roots(float* values, size_t n) {
   for (size_t i = 0; i < n; ++i) values[i] = std::sqrt(values[i]);
 }
 
-std::vector<float> squares(const Thumb& a, const Thumb& b) {
-  require_same_size(a, b);
-  std::vector<float> out(a.rgb.size() / 3);
-  square_all(a.rgb.data(), b.rgb.data(), out.size(), out.data());
-  return out;
+// The larger of `least` and three times the median of the roots of every third square: plenty for
+// a floor. Where most of them lie below a third of `least`, the median does not matter.
+float floor_of(const std::vector<float>& squares, float least) {
+  std::vector<float> some;
+  some.reserve(squares.size() / 3 + 1);
+  for (size_t i = 0; i < squares.size(); i += 3) some.push_back(squares[i]);
+  const size_t middle = some.size() / 2;
+  const float low = least * least / 9;
+  const auto below = std::count_if(some.begin(), some.end(), [&](float v) { return v < low; });
+  if (static_cast<size_t>(below) > middle) return least;
+  std::nth_element(some.begin(), some.begin() + static_cast<std::ptrdiff_t>(middle), some.end());
+  return std::max(least, 3 * std::sqrt(some[middle]));
 }
 
-float median_of(const std::vector<float>& values) {
-  // Every third pixel is plenty for a floor.
-  std::vector<float> some;
-  some.reserve(values.size() / 3 + 1);
-  for (size_t i = 0; i < values.size(); i += 3) some.push_back(values[i]);
-  const auto middle = some.begin() + static_cast<std::ptrdiff_t>(some.size() / 2);
-  std::nth_element(some.begin(), middle, some.end());
-  return *middle;
+// out = max(out, min(near, far))
+ARRCOC_CLONES void take_nearer(const float* __restrict near, const float* __restrict far, size_t n,
+                               float* __restrict out) {
+  for (size_t i = 0; i < n; ++i) {
+    const float less = far[i] < near[i] ? far[i] : near[i];
+    out[i] = out[i] < less ? less : out[i];
+  }
+}
+
+// The roots between `floor` and `full` as 0 to 1.
+ARRCOC_CLONES void stretch_roots(float floor, float full, size_t n, float* __restrict values) {
+  const float span = full - floor;
+  for (size_t i = 0; i < n; ++i) {
+    float v = (std::sqrt(values[i]) - floor) / span;
+    v = v > 0 ? v : 0;
+    values[i] = v < 1 ? v : 1;
+  }
 }
 
 // Four sums side by side: one alone would have to add in order.
@@ -71,13 +87,24 @@ float sum_of(const std::vector<float>& values) {
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
+// Pixels of each of 64 colours. Four tables: the same colour in a row would wait for its own sum.
 using Histogram = std::array<int, 64>;
+ARRCOC_CLONES void colours_of(const uint8_t* __restrict rgb, size_t n, uint8_t* __restrict out) {
+  for (size_t i = 0; i < n; ++i)
+    out[i] = static_cast<uint8_t>((rgb[3 * i] >> 6) * 16 + (rgb[3 * i + 1] >> 6) * 4 +
+                                  (rgb[3 * i + 2] >> 6));
+}
 Histogram histogram(const Thumb& thumb) {
-  Histogram out{};
-  for (size_t i = 0; i < thumb.rgb.size(); i += 3)
-    ++out[static_cast<size_t>((thumb.rgb[i] >> 6) * 16 + (thumb.rgb[i + 1] >> 6) * 4 +
-                              (thumb.rgb[i + 2] >> 6))];
-  return out;
+  std::vector<uint8_t> colours(thumb.rgb.size() / 3);
+  colours_of(thumb.rgb.data(), colours.size(), colours.data());
+  std::array<Histogram, 4> tables{};
+  const size_t n = colours.size() / 4 * 4;
+  for (size_t i = 0; i < n; i += 4)
+    for (size_t k = 0; k < 4; ++k) ++tables[k][colours[i + k]];
+  for (size_t i = n; i < colours.size(); ++i) ++tables[0][colours[i]];
+  for (size_t k = 1; k < 4; ++k)
+    for (size_t i = 0; i < 64; ++i) tables[0][i] += tables[k][i];
+  return tables[0];
 }
 
 // Mean over channels of the area between the cumulative histograms.
@@ -100,9 +127,21 @@ double apart_in_any_light(const Thumb& current, const Thumb& previous) {
 
 }  // namespace
 
+std::vector<float> squares(const Thumb& a, const Thumb& b) {
+  require_same_size(a, b);
+  std::vector<float> out(a.rgb.size() / 3);
+  square_all(a.rgb.data(), b.rgb.data(), out.size(), out.data());
+  return out;
+}
+
 std::vector<float> unexplained(const Thumb& current, const Thumb& previous, const Flow& flow) {
+  return unexplained(current, previous, flow, squares(current, previous));
+}
+
+std::vector<float> unexplained(const Thumb& current, const Thumb& previous, const Flow& flow,
+                               const std::vector<float>& apart) {
   constexpr float kFar = kExplained * kExplained;
-  std::vector<float> out = squares(current, previous);
+  std::vector<float> out = apart;
   for (int y = 0; y < current.height; ++y) {
     for (int x = 0; x < current.width; ++x) {
       const size_t i = static_cast<size_t>(y) * current.width + x;
@@ -122,7 +161,12 @@ std::vector<float> unexplained(const Thumb& current, const Thumb& previous, cons
 
 Change compare(const Thumb& current, const Thumb& previous, const std::vector<float>& lost,
                const Tuning& tuning) {
-  std::vector<float> plain = squares(current, previous);
+  return compare(current, previous, lost, tuning, squares(current, previous));
+}
+
+Change compare(const Thumb& current, const Thumb& previous, const std::vector<float>& lost,
+               const Tuning& tuning, const std::vector<float>& apart) {
+  std::vector<float> plain = apart;
   const double n = static_cast<double>(plain.size());
   Change out;
   const float strong = tuning.cut_motion * tuning.cut_motion;
@@ -144,11 +188,18 @@ Change compare(const Thumb& current, const Thumb& previous, const std::vector<fl
 
 std::vector<float> motion_of(const Thumb& current, const std::deque<Thumb>& recent,
                              const Tuning& tuning) {
+  return motion_of(current, recent, tuning,
+                   recent.empty() ? std::vector<float>() : squares(current, recent.front()));
+}
+
+std::vector<float> motion_of(const Thumb& current, const std::deque<Thumb>& recent,
+                             const Tuning& tuning, const std::vector<float>& apart) {
   std::vector<float> out(current.rgb.size() / 3, 0.0F);
   if (recent.empty()) return out;
   // Lags 2 and 4 serve twice, once as the nearer frame and once as the farther one.
   std::array<std::vector<float>, 9> known;
-  const auto apart = [&](size_t lag) -> const std::vector<float>& {
+  const auto since = [&](size_t lag) -> const std::vector<float>& {
+    if (lag == 1) return apart;
     if (known[lag].empty()) known[lag] = squares(current, recent[lag - 1]);
     return known[lag];
   };
@@ -156,14 +207,12 @@ std::vector<float> motion_of(const Thumb& current, const std::deque<Thumb>& rece
     if (lag > recent.size()) break;
     const bool both = 2 * lag <= recent.size();
     if (!both && lag > 1) break;  // too few frames to tell a thing from the place it left
-    const std::vector<float>& near = apart(lag);
-    const std::vector<float>& far = both ? apart(2 * lag) : near;
-    for (size_t i = 0; i < near.size(); ++i) out[i] = std::max(out[i], std::min(near[i], far[i]));
+    const std::vector<float>& near = since(lag);
+    const std::vector<float>& far = both ? since(2 * lag) : near;
+    take_nearer(near.data(), far.data(), out.size(), out.data());
   }
-  take_roots(out.data(), out.size());
-  const float floor = std::max(tuning.noise, 3 * median_of(out));
-  const float full = std::max(tuning.moving, 2 * floor);
-  for (float& v : out) v = std::clamp((v - floor) / (full - floor), 0.0F, 1.0F);
+  const float floor = floor_of(out, tuning.noise);
+  stretch_roots(floor, std::max(tuning.moving, 2 * floor), out.size(), out.data());
   return out;
 }
 

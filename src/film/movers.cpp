@@ -33,11 +33,25 @@ struct Mover {
   int r0 = 0, r1 = 0, c0 = 0, c1 = 0;
 };
 
-bool near_motion(const Map& motion, int row, int col) {
-  for (int r = std::max(0, row - 1); r <= std::min(motion.rows - 1, row + 1); ++r)
-    for (int c = std::max(0, col - 1); c <= std::min(motion.cols - 1, col + 1); ++c)
-      if (motion.at(r, c) > kMoves) return true;
-  return false;
+// 1 for cells that move or touch one that does, corners too.
+std::vector<char> near_motion(const Map& motion) {
+  const size_t rows = static_cast<size_t>(motion.rows), cols = static_cast<size_t>(motion.cols);
+  std::vector<char> moves(rows * cols), along(rows * cols), out(rows * cols);
+  for (size_t i = 0; i < moves.size(); ++i) moves[i] = motion.values[i] > kMoves;
+  for (size_t r = 0; r < rows; ++r) {
+    const char* from = moves.data() + r * cols;
+    char* to = along.data() + r * cols;
+    for (size_t c = 0; c < cols; ++c)
+      to[c] = static_cast<char>(from[c] | from[c > 0 ? c - 1 : c] | from[c + 1 < cols ? c + 1 : c]);
+  }
+  for (size_t r = 0; r < rows; ++r) {
+    const char* above = along.data() + (r > 0 ? r - 1 : r) * cols;
+    const char* below = along.data() + (r + 1 < rows ? r + 1 : r) * cols;
+    const char* here = along.data() + r * cols;
+    for (size_t c = 0; c < cols; ++c)
+      out[r * cols + c] = static_cast<char>(here[c] | above[c] | below[c]);
+  }
+  return out;
 }
 
 // Everything joined to the cell `start`; taken cells are struck from `open`.
@@ -83,10 +97,7 @@ Interest interest_in(const Query& query) {
 
 Map movers(const Map& motion, const Interest& interest) {
   Map out = like(motion, 0);
-  std::vector<char> open(motion.size());
-  for (int r = 0; r < motion.rows; ++r)
-    for (int c = 0; c < motion.cols; ++c)
-      open[static_cast<size_t>(r) * motion.cols + c] = near_motion(motion, r, c);
+  std::vector<char> open = near_motion(motion);
   for (int start = 0; start < static_cast<int>(motion.size()); ++start) {
     if (!open[static_cast<size_t>(start)]) continue;
     const Mover mover = gather(motion, start, open);

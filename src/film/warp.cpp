@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "arrcoc/film.h"
+#include "base/clones.h"
 
 namespace arrcoc::filming {
 
@@ -14,6 +15,10 @@ struct Span {
 Span span_of(int cell, int cells, int pixels) {
   const int first = std::min(pixels - 1, cell * pixels / cells);
   return {first, std::clamp((cell + 1) * pixels / cells, first + 1, pixels)};
+}
+
+ARRCOC_CLONES void add_row(const float* __restrict row, float* __restrict sums, int width) {
+  for (int x = 0; x < width; ++x) sums[x] += row[x];
 }
 
 float sample(const Map& map, float row, float col) {
@@ -31,14 +36,18 @@ float sample(const Map& map, float row, float col) {
 
 Map pool(const std::vector<float>& field, int width, int height, const Map& shape) {
   Map out = like(shape, 0);
+  std::vector<Span> across(static_cast<size_t>(out.cols));
+  for (int c = 0; c < out.cols; ++c) across[static_cast<size_t>(c)] = span_of(c, out.cols, width);
+  std::vector<float> sums(static_cast<size_t>(width));
   for (int r = 0; r < out.rows; ++r) {
     const Span rows = span_of(r, out.rows, height);
+    const float* row = field.data() + static_cast<size_t>(rows.first) * width;
+    std::copy_n(row, width, sums.begin());
+    for (int y = rows.first + 1; y < rows.last; ++y) add_row(row += width, sums.data(), width);
     for (int c = 0; c < out.cols; ++c) {
-      const Span cols = span_of(c, out.cols, width);
+      const Span cols = across[static_cast<size_t>(c)];
       float sum = 0;
-      for (int y = rows.first; y < rows.last; ++y)
-        for (int x = cols.first; x < cols.last; ++x)
-          sum += field[static_cast<size_t>(y) * width + x];
+      for (int x = cols.first; x < cols.last; ++x) sum += sums[static_cast<size_t>(x)];
       out.at(r, c) = sum / static_cast<float>((rows.last - rows.first) * (cols.last - cols.first));
     }
   }

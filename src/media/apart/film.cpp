@@ -70,13 +70,13 @@ bool FilmApart::grab() {
   return answer(&frame_, sizeof frame_) && frame_.error != Outcome::kEnd;
 }
 
-bool FilmApart::retrieve(cv::Mat& bgr) {
+bool FilmApart::retrieve(Grabbed& frame) {
   const double pixels = static_cast<double>(frame_.width) * frame_.height;
   if (!child_ || frame_.error != Outcome::kDone || frame_.width < 1 || frame_.height < 1 ||
       pixels > 1e6 * options_.max_megapixels)
     return false;
-  bgr.create(frame_.height, frame_.width, CV_8UC3);
-  child_->get(bgr.data, bgr.total() * bgr.elemSize(), 0, UINT64_MAX);
+  frame.create(frame_.width, frame_.height);
+  child_->get(frame.bgr.get(), frame.bytes(), 0, UINT64_MAX);
   return true;
 }
 

@@ -2,27 +2,26 @@
 #pragma once
 
 #include <memory>
-#include <opencv2/core.hpp>
 #include <string>
 
 #include "arrcoc/media.h"
 #include "media/apart/protocol.h"
+#include "media/video/stream.h"
 
 namespace arrcoc::media {
 
 class Child;
 
-class FilmApart {
+class FilmApart : public Stream {
  public:
   // Error{io} when the file cannot be read or the process not be started.
   FilmApart(const std::string& path, const LoadOptions& options);
-  ~FilmApart();
+  ~FilmApart() override;
 
-  const FilmHead& head() const { return head_; }
-  // The next frame; false at the end, at a damaged packet, and for good once the process is gone.
-  bool grab();
-  // Its pixels, BGR; false when they cannot be decoded.
-  bool retrieve(cv::Mat& bgr);
+  FilmHead head() const override { return head_; }
+  // False for good once the process is gone.
+  bool grab() override;
+  bool retrieve(Grabbed& frame) override;
 
  private:
   bool answer(void* packet, size_t size);

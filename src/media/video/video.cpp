@@ -1,18 +1,14 @@
 // Frames from files, folders and cameras.
 #include "arrcoc/media.h"
 
+#include <ATen/ops/empty.h>
+
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 #include <filesystem>
-#include <opencv2/core/utils/logger.hpp>
-#include <opencv2/imgproc.hpp>
-#include <opencv2/videoio.hpp>
 
 #include "arrcoc/error.h"
-#include "media/apart/film.h"
-#include "media/apart/film_head.h"
-#include "media/mats.h"
+#include "media/video/stream.h"
 
 namespace arrcoc::media {
 
@@ -21,12 +17,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kPatience = 16;  // frames in a row that may fail before a film counts as ended
-
-// The decoders' own complaints would land on standard error between our lines.
-void be_quiet() {
-  ::setenv("OPENCV_FFMPEG_LOGLEVEL", "-8", 0);
-  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
-}
 
 // Digits compare as numbers, so that frame2 comes before frame10.
 bool natural_before(const std::string& a, const std::string& b) {
@@ -87,7 +77,7 @@ int camera_number(const std::string& source) {
 }  // namespace
 
 struct VideoFrame::Pixels {
-  cv::Mat bgr;      // from a stream
+  Grabbed grabbed;  // from a stream
   Picture picture;  // from a picture file
   std::string broken;
   std::string source;
@@ -95,36 +85,40 @@ struct VideoFrame::Pixels {
 
 int VideoFrame::width() const {
   if (!pixels_->broken.empty()) return 0;
-  return pixels_->bgr.empty() ? pixels_->picture.width() : pixels_->bgr.cols;
+  return pixels_->grabbed.bgr ? pixels_->grabbed.width : pixels_->picture.width();
 }
 int VideoFrame::height() const {
   if (!pixels_->broken.empty()) return 0;
-  return pixels_->bgr.empty() ? pixels_->picture.height() : pixels_->bgr.rows;
+  return pixels_->grabbed.bgr ? pixels_->grabbed.height : pixels_->picture.height();
 }
 const std::string& VideoFrame::broken() const { return pixels_->broken; }
 
 filming::Thumb VideoFrame::thumb() const {
-  if (pixels_->bgr.empty()) return filming::thumb_of(pixels_->picture);
-  const cv::Mat& m = pixels_->bgr;
+  const Grabbed& g = pixels_->grabbed;
+  if (!g.bgr) return filming::thumb_of(pixels_->picture);
   return filming::thumb_of(
-      filming::Samples{m.data, m.cols, m.rows, static_cast<int64_t>(m.step), true});
+      filming::Samples{g.bgr.get(), g.width, g.height, int64_t{3} * g.width, true});
 }
 
 Picture VideoFrame::picture() const {
-  if (pixels_->bgr.empty()) return pixels_->picture;
-  cv::Mat rgb;
-  cv::cvtColor(pixels_->bgr, rgb, cv::COLOR_BGR2RGB);
-  return make_picture(planar(rgb), pixels_->source);
+  const Grabbed& g = pixels_->grabbed;
+  if (!g.bgr) return pixels_->picture;
+  at::Tensor rgb = at::empty({3, g.height, g.width}, at::kByte);
+  const int64_t plane = int64_t{g.height} * g.width;
+  auto* to = rgb.data_ptr<uint8_t>();
+  const uint8_t* from = g.bgr.get();
+  for (int64_t i = 0; i < plane; ++i, from += 3)
+    for (int64_t c = 0; c < 3; ++c) to[c * plane + i] = from[2 - c];
+  return make_picture(std::move(rgb), pixels_->source);
 }
 
 struct Video::State {
   std::string source;
   LoadOptions options;
-  std::vector<std::string> files;    // a folder's pictures
-  cv::VideoCapture capture;          // or a stream
-  std::unique_ptr<FilmApart> apart;  // or one that is decoded elsewhere
-  std::optional<VideoFrame> first;   // read when opened, to know that there is one
-  size_t next = 0;                   // of `files`
+  std::vector<std::string> files;   // a folder's pictures
+  std::unique_ptr<Stream> stream;   // or a film or camera
+  std::optional<VideoFrame> first;  // read when opened, to know that there is one
+  size_t next = 0;                  // of `files`
   int64_t given = 0;
   int64_t expected = 0;
   double fps = 25;
@@ -157,14 +151,11 @@ std::optional<VideoFrame> Video::State::next_file() {
 
 std::optional<VideoFrame> Video::State::next_grab() {
   for (int failed = 0; failed < kPatience; ++failed) {
-    if (apart ? apart->grab() : capture.grab()) {
+    if (stream->grab()) {
       VideoFrame::Pixels pixels;
-      if (!(apart ? apart->retrieve(pixels.bgr) : capture.retrieve(pixels.bgr)) ||
-          pixels.bgr.empty() || pixels.bgr.type() != CV_8UC3) {
-        pixels.bgr.release();
+      if (!stream->retrieve(pixels.grabbed)) {
+        pixels.grabbed.bgr.reset();
         pixels.broken = "frame " + std::to_string(given) + " of " + source + " cannot be decoded";
-      } else {
-        pixels.bgr = pixels.bgr.clone();  // the capture reuses its memory
       }
       return frame(std::move(pixels));
     }
@@ -175,14 +166,8 @@ std::optional<VideoFrame> Video::State::next_grab() {
 }
 
 void Video::State::open_stream(int camera) {
-  FilmHead head;
-  if (camera < 0 && options.apart) {
-    apart = std::make_unique<FilmApart>(source, options);
-    head = apart->head();
-  } else if (camera >= 0 ? capture.open(camera, cv::CAP_V4L2)
-                         : capture.open(source, cv::CAP_FFMPEG)) {
-    head = head_of(capture);
-  }
+  stream = media::open_stream(source, camera, options);
+  const FilmHead head = stream ? stream->head() : FilmHead{};
   const bool opened = head.width > 0;
   if (!opened) {
     if (camera >= 0)
@@ -203,7 +188,6 @@ Video::Video(Video&&) noexcept = default;
 Video::~Video() = default;
 
 Video Video::open(const std::string& source, const LoadOptions& options) {
-  be_quiet();
   Video out;
   out.state_ = std::make_unique<State>();
   State& state = *out.state_;

@@ -19,7 +19,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr size_t kColumns = 2048;
 const cv::Scalar kPaleInk(120, 124, 132), kTokens(240, 150, 60), kMotion(90, 190, 250),
     kCoherence(130, 220, 130), kCut(240, 70, 70);
 
@@ -93,26 +92,6 @@ void VideoWriter::finish() {
   fs::rename(state_->temporary, state_->path, failed);
   if (failed) throw Error(ErrorCode::io, state_->path + ": " + failed.message());
   state_->finished = true;
-}
-
-void Timeline::add(const filming::Step& step) {
-  if (columns_.size() == kColumns && columns_.back().frames == merge_) {
-    for (size_t i = 0; i < kColumns / 2; ++i) {
-      const Column &a = columns_[2 * i], &b = columns_[2 * i + 1];
-      columns_[i] = {a.frames + b.frames, a.tokens + b.tokens, a.motion + b.motion,
-                     a.coherence + b.coherence, a.cut || b.cut};
-    }
-    columns_.resize(kColumns / 2);
-    merge_ *= 2;
-  }
-  if (columns_.empty() || columns_.back().frames == merge_) columns_.emplace_back();
-  Column& column = columns_.back();
-  ++column.frames;
-  column.tokens += step.tokens;
-  column.motion += step.motion.empty() ? 0 : mean(step.motion);
-  column.coherence += step.coherence.value_or(1.0F);
-  column.cut = column.cut || step.cut;
-  ++frames_;
 }
 
 at::Tensor Timeline::draw() const {

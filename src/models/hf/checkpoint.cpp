@@ -50,34 +50,13 @@ std::string shard_name(size_t index, size_t count) {
 
 }  // namespace
 
-at::Device device_of(const std::string& name) {
-  at::Device device = at::kCPU;
-  try {
-    device = at::Device(name);
-  } catch (const c10::Error&) {
-    throw Error(ErrorCode::bad_argument, "unknown device '" + name + "'; known: cpu, cuda, cuda:N");
-  }
-  if (device.is_cuda() && !at::hasCUDA())
-    throw Error(ErrorCode::unsupported, "this build of libtorch has no CUDA, or no GPU was found");
-  return device;
-}
-
-at::ScalarType dtype_of(const std::string& name, at::Device device) {
-  if (name.empty()) return device.is_cpu() ? at::kFloat : at::kBFloat16;
-  for (at::ScalarType known : {at::kFloat, at::kBFloat16, at::kHalf})
-    if (name == dtype_name(known)) return known;
-  throw Error(ErrorCode::bad_argument,
-              "unknown dtype '" + name +
-                  "'; known: float32, bfloat16, float16, and int8 to compute with on the CPU");
-}
-
 Numbers numbers_of(const ModelOptions& options) {
-  const at::Device device = device_of(options.device);
+  const at::Device device = device_named(options.device);
   const char* set = std::getenv("ARRCOC_KERNELS");
   const Kernels chosen = set && *set ? parse_enum<Kernels>(set) : Kernels::automatic;
   const bool asked = options.dtype == "int8" ||
                      (options.dtype.empty() && device.is_cpu() && chosen == Kernels::fast);
-  if (!asked) return {dtype_of(options.dtype, device), false, ""};
+  if (!asked) return {dtype_named(options.dtype, device), false, ""};
   if (!device.is_cpu())
     throw Error(ErrorCode::unsupported, "int8 is computed on the CPU; on a GPU take bfloat16");
   const std::string why = chosen == Kernels::reference ? "reference kernels were asked for"
@@ -88,8 +67,8 @@ Numbers numbers_of(const ModelOptions& options) {
 FileSource open_weights(const std::string& folder, const ModelConfig& config,
                         const ModelOptions& options) {
   const Numbers numbers = numbers_of(options);
-  return {WeightFile::open(folder), spellings_of(config), numbers.dtype, device_of(options.device),
-          numbers.in_bytes};
+  return {WeightFile::open(folder), spellings_of(config), numbers.dtype,
+          device_named(options.device), numbers.in_bytes};
 }
 
 json default_processor(const ModelConfig& config) {
@@ -240,7 +219,7 @@ int64_t init_checkpoint(const std::string& path, const std::string& folder,
   if (fs::is_directory(file)) file /= "config.json";
   json settings = Settings::read(file.string());
   const ModelConfig config = parse_config(settings, file.string());
-  const at::ScalarType dtype = dtype_of(dtype_name, at::kCPU);
+  const at::ScalarType dtype = dtype_named(dtype_name, at::kCPU);
   const auto element = static_cast<int64_t>(c10::elementSize(dtype));
   PlanSource plan(spellings_of(config));
   visit_tensors(config, plan);

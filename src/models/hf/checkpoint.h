@@ -8,13 +8,10 @@
 #include "arrcoc/model.h"
 #include "models/hf/config.h"
 #include "models/hf/processor.h"
+#include "models/weights/device.h"
 
 namespace arrcoc::hf {
 
-// "cpu", "cuda", "cuda:1". Error{bad_argument, unsupported}.
-at::Device device_of(const std::string& name);
-// "" means float32 on the CPU and bfloat16 elsewhere. Error{bad_argument}.
-at::ScalarType dtype_of(const std::string& name, at::Device device);
 // What a model computes with. dtype "int8", or none on the CPU with ARRCOC_KERNELS=fast: linear
 // layers in 8 bits, float32 between them; note: why they are float32 after all.
 struct Numbers {

@@ -40,7 +40,7 @@ std::shared_ptr<const HfModel> HfModel::open(const std::string& folder, const Mo
   c10::InferenceMode guard;
   const ModelConfig config = read_config(folder);
   FileSource source = open_weights(folder, config, options);
-  return of(folder, config, source, device_of(options.device), std::move(tokenizer),
+  return of(folder, config, source, device_named(options.device), std::move(tokenizer),
             numbers_of(options).note);
 }
 
@@ -66,7 +66,7 @@ std::shared_ptr<const HfModel> HfModel::random(const std::string& path, const Mo
                                                uint64_t seed) {
   c10::InferenceMode guard;
   const ModelConfig config = read_config(path);
-  const at::Device device = device_of(options.device);
+  const at::Device device = device_named(options.device);
   const Numbers numbers = numbers_of(options);
   RandomSource source(numbers.dtype, device, seed, numbers.in_bytes);
   std::shared_ptr<HfModel> model(new HfModel());

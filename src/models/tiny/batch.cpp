@@ -43,10 +43,20 @@ PackedTokens packed_of(const std::vector<TokenReading>& readings) {
   return cutting::pack(sequences);
 }
 
+// On the device of the weights.
+AnswererInput moved(AnswererInput look, at::Device device) {
+  if (device.is_cpu()) return look;
+  for (Tensor* t : {&look.patches, &look.centre, &look.scale, &look.relevance, &look.real,
+                    &look.extent, &look.question})
+    if (t->defined()) *t = t->to(device);
+  return look;
+}
+
 void judge_quality(const Memory& memory, const std::vector<int64_t>& lengths,
                    std::vector<ReadAnswer>& answers) {
+  const Tensor quality = memory.quality.to(at::kCPU, at::kFloat);
   for (size_t i = 0; i < answers.size(); ++i) {
-    const Tensor q = memory.quality[static_cast<int64_t>(i)].narrow(0, 0, lengths[i]);
+    const Tensor q = quality[static_cast<int64_t>(i)].narrow(0, 0, lengths[i]);
     answers[i].quality = q.mean().item<float>();
     answers[i].quality_spread = q.std(false).item<float>();
   }
@@ -113,6 +123,9 @@ std::vector<ReadAnswer> TinyModel::State::read_batch(const std::vector<TokenRead
                                                      const OnText& on_text) {
   std::vector<ReadAnswer> answers(readings.size());
   const TokenReading& one = readings.front();
+  if ((one.queries || one.reducer) && (!device.is_cpu() || type != at::kFloat))
+    throw Error(ErrorCode::unsupported,
+                "learned queries and reductions are float32 on the CPU: leave --device out");
   std::vector<bool> shortened;
   AnswererInput look;
   Tensor given;
@@ -124,13 +137,13 @@ std::vector<ReadAnswer> TinyModel::State::read_batch(const std::vector<TokenRead
     given = seen_by_queries(readings);
   } else {
     const PackedTokens packed = packed_of(readings);
-    look = look_of(readings, packed, shortened);
+    look = moved(look_of(readings, packed, shortened), device);
     lengths = packed.lengths;
   }
   const Parameters w = answering();
   const auto encode = [&](bool adapter) {
     if (one.queries) return answerer.encode_given(w, given, look.question, adapter);
-    if (!one.reducer) return answerer.encode(w, look, at::kFloat, adapter);
+    if (!one.reducer) return answerer.encode(w, look, type, adapter);
     Flow flow;
     Memory memory = answerer.encode_fewer(w, look, *one.reducer, one.keep, flow, adapter);
     lengths = {flow.tokens()};

@@ -7,10 +7,12 @@
 
 #include "arrcoc/bundle.h"
 #include "arrcoc/error.h"
+#include "arrcoc/weights.h"
 #include "base/json.h"
 #include "models/tiny/ranges.h"
 #include "models/tiny/row_kernels.h"
 #include "models/tiny/state.h"
+#include "models/weights/device.h"
 
 namespace arrcoc {
 
@@ -41,6 +43,22 @@ bool complete(const Layout& layout, const Ranges& ranges) {
         !ranges.count(product.weight))
       return false;
   return true;
+}
+
+// Of the tensors that decide last.
+uint64_t fingerprint_of(const NetworkWeights& weights) {
+  uint64_t hash = 1469598103934665603ULL;
+  const auto add = [&](const Layout& layout, const Tensors& tensors, const std::string& name) {
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      if (layout.specs()[i].name != name) continue;
+      const Tensor whole = tensors[i].contiguous();
+      const auto* bytes = static_cast<const uint8_t*>(whole.data_ptr());
+      for (size_t b = 0; b < whole.nbytes(); ++b) hash = (hash ^ bytes[b]) * 1099511628211ULL;
+    }
+  };
+  add(RealizerNet(weights.shape).layout(), weights.realizer, "tier.weight");
+  add(Answerer(weights.shape).layout(), weights.answerer, "out.weight");
+  return hash;
 }
 
 // Ranges that fit the weights, or why there are none.
@@ -89,12 +107,34 @@ void TinyModel::State::choose(Kernels given) {
   kernels = "fast (" + kernel_instructions() + ")";
 }
 
+void TinyModel::State::move_to(at::Device where, at::ScalarType in) {
+  device = where;
+  type = in;
+  for (Tensors* tensors : {&weights.realizer, &weights.answerer})
+    for (Tensor& t : *tensors) t = t.to(device, type);
+  kernels = "reference (" + dtype_name(type) + " on " + device.str() + ")";
+}
+
+void TinyModel::State::place(Kernels given) {
+  const char* set = std::getenv("ARRCOC_DEVICE");
+  const char* dtype = std::getenv("ARRCOC_DTYPE");
+  const at::Device there = device_named(set == nullptr || *set == '\0' ? "cpu" : set);
+  const at::ScalarType in = dtype_named(dtype == nullptr ? "" : dtype, there);
+  if (there.is_cpu() && in == at::kFloat) return choose(given);
+  if (wanted(given) == Kernels::fast)
+    throw Error(ErrorCode::unsupported,
+                "fast kernels are 8 bits on the CPU: leave --kernels, or "
+                "--device and --dtype, out");
+  move_to(there, in);
+}
+
 std::shared_ptr<const TinyModel> TinyModel::load(const std::string& folder, Kernels kernels) {
   at::NoGradGuard no_grad;
   std::shared_ptr<TinyModel> model(new TinyModel);
   model->state_ = std::make_unique<State>(load_networks(folder));
   model->state_->folder = folder;
-  model->state_->choose(kernels);
+  model->state_->fingerprint = fingerprint_of(model->state_->weights);
+  model->state_->place(kernels);
   return model;
 }
 
@@ -103,6 +143,7 @@ std::shared_ptr<const TinyModel> TinyModel::load_watched(const std::string& fold
   std::shared_ptr<TinyModel> model(new TinyModel);
   model->state_ = std::make_unique<State>(load_networks(folder));
   model->state_->folder = folder;
+  model->state_->fingerprint = fingerprint_of(model->state_->weights);
   model->state_->choose(Kernels::reference);
   model->state_->seen_realizer = std::make_unique<RangesSeen>();
   model->state_->seen_answerer = std::make_unique<RangesSeen>();

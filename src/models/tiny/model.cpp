@@ -56,12 +56,14 @@ PageFeatures TinyModel::State::read(const Tensor& frame, PageChannels channels) 
     throw Error(ErrorCode::too_large, "the realizer looks at frames of at most " +
                                           std::to_string(kLongestFrame) + " pixels, not " +
                                           std::to_string(std::max(h, w)));
-  const Page seen = page_of_frame(frame);
+  Page seen = page_of_frame(frame);
   if (channels == PageChannels::colour) {  // red, green, blue lead the compact set
     Tensor others = seen.texture.narrow(3, 3, kCompactChannels - 3);
     others.copy_(others.mean({1, 2}, true).expand_as(others));
   }
-  PageFeatures features = realizer.read(looking(), seen, at::kFloat);
+  if (!device.is_cpu())
+    seen = {seen.pixels.to(device), seen.texture.to(device), seen.extent.to(device)};
+  PageFeatures features = realizer.read(looking(), seen, type);
   features.cells = Tensor();
   return features;
 }
@@ -75,28 +77,15 @@ int64_t TinyModel::parameters() const {
   return state_->realizer.layout().count() + state_->answerer.layout().count();
 }
 
-uint64_t TinyModel::fingerprint() const {
-  uint64_t hash = 1469598103934665603ULL;
-  const auto add = [&](const Layout& layout, const Tensors& weights, const std::string& name) {
-    for (size_t i = 0; i < weights.size(); ++i) {
-      if (layout.specs()[i].name != name) continue;
-      const Tensor whole = weights[i].contiguous();
-      const auto* bytes = static_cast<const uint8_t*>(whole.data_ptr());
-      for (size_t b = 0; b < whole.nbytes(); ++b) hash = (hash ^ bytes[b]) * 1099511628211ULL;
-    }
-  };
-  add(state_->realizer.layout(), state_->weights.realizer, "tier.weight");
-  add(state_->answerer.layout(), state_->weights.answerer, "out.weight");
-  return hash;
-}
+uint64_t TinyModel::fingerprint() const { return state_->fingerprint; }
 
 std::vector<Opinion> TinyModel::State::judge(const PageFeatures& page, const Map& shape,
                                              const std::vector<std::string>& questions) const {
-  const Tensor asked = symbols_tensor(questions);
+  const Tensor asked = symbols_tensor(questions).to(device);
   const Judgement judged = realizer.judge(looking(), page, asked, Tensor(), asked.size(0));
   // Cells beyond the picture (the canvas is a multiple of 32 pixels) are left out.
   const Tensor maps =
-      relevance_of(judged.relevance.narrow(1, 0, shape.rows).narrow(2, 0, shape.cols));
+      relevance_of(judged.relevance.narrow(1, 0, shape.rows).narrow(2, 0, shape.cols)).to(at::kCPU);
   std::vector<Opinion> out(questions.size());
   for (size_t q = 0; q < out.size(); ++q) {
     const auto row = static_cast<int64_t>(q);
@@ -125,7 +114,7 @@ std::vector<Opinion> TinyModel::look(const SeenPage& page,
 
 Tensor TinyModel::text(const SeenPage& page) const {
   at::NoGradGuard no_grad;
-  return at::sigmoid(page.features.text[0])
+  return at::sigmoid(page.features.text[0].to(at::kCPU, at::kFloat))
       .narrow(0, 0, page.shape.rows)
       .narrow(1, 0, page.shape.cols)
       .contiguous();

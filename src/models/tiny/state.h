@@ -40,10 +40,17 @@ struct TinyModel::State {
   }
   // Reads ranges.json and decides. Error{unsupported} where fast ones were asked for.
   void choose(Kernels kernels);
+  // To $ARRCOC_DEVICE (cpu, cuda, cuda:N), in $ARRCOC_DTYPE there; nothing set: they stay.
+  // Error{bad_argument, unsupported}.
+  void place(Kernels kernels);
+  void move_to(at::Device device, at::ScalarType type);
 
   std::string folder;   // that the weights came from
   std::string kernels;  // that were chosen, for people
   NetworkWeights weights;
+  uint64_t fingerprint = 0;  // of the weights as they were read
+  at::Device device = at::kCPU;
+  at::ScalarType type = at::kFloat;  // of the weights and of all states
   RealizerNet realizer;
   Answerer answerer;
   std::unique_ptr<const Prepared> fast_realizer, fast_answerer;  // null: reference

@@ -1,5 +1,8 @@
 // arrcoc-decode: decodes pictures for arrcoc, one after the other, and may do nothing else.
+#ifdef ARRCOC_HAVE_OPENCV
 #include <opencv2/core.hpp>
+#endif
+#include <memory>
 
 #include "arrcoc/error.h"
 #include "media/apart/main/confine.h"
@@ -43,7 +46,9 @@ Outcome decode(const Order& order, const std::string& source, std::string& messa
 
 int main() {
   if (!started_by_arrcoc()) return 2;
+#ifdef ARRCOC_HAVE_OPENCV
   cv::setNumThreads(0);
+#endif
   Hello hello;
   hello.address_space = mapped_bytes();
   hello.refused = confine();
