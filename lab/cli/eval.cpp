@@ -52,6 +52,7 @@ struct Eval {
   int native_limit = 20;
   bool look_only = false;
   bool pairs = false;
+  std::string intent;
   std::string equal_totals;  // the policy whose mean tokens all others get
   bool json = false;
   PredictionFlags predictions;
@@ -290,8 +291,10 @@ void eval(const Eval& args) {
   if (ways != 1)
     throw Error(ErrorCode::bad_argument,
                 "give one of --suite, --data, --pairs, --calibrate and --ranges");
+  if (!args.intent.empty() && !args.pairs)
+    throw Error(ErrorCode::bad_argument, "--intent goes with --pairs");
   if (args.pairs) {
-    eval_pairs(args.limit, args.options(args.policy("realized"), "180"), args.json);
+    eval_pairs(args.limit, args.intent, args.options(args.policy("realized"), "180"), args.json);
   } else if (fit) {
     calibrate(args.calibrate, args.data, args.limit > 0 ? args.limit : 480, args.json);
   } else if (!args.suites.empty()) {
@@ -320,6 +323,9 @@ void add_eval(CLI::App& app) {
                   "scenes; with --data also on pictures that training may see");
   sub->add_flag("--pairs", args->pairs,
                 "questions of suite:pairs, both pictures under one budget (180 unless given)");
+  sub->add_option("--intent", args->intent,
+                  "with --pairs: one question of this intent (pair.different, pair.which, ...) a "
+                  "scene, from other scenes of the suite's seeds");
   sub->add_option("--weights", args->weights,
                   "compare two folders of weights, each with what was fitted for it");
   sub->add_option("--against", args->against,

@@ -50,7 +50,7 @@ std::string suite_table(const std::vector<EvalRow>& rows);
 std::string data_table(const std::vector<EvalRow>& rows);
 
 // suite:pairs, both pictures of a question under one budget.
-void eval_pairs(int limit, const AskOptions& options, bool json);
+void eval_pairs(int limit, const std::string& intent, const AskOptions& options, bool json);
 
 // --metric gaze: the rows' maps against where people looked on the pictures of the folders, a
 // centred Gaussian beside them. Nothing is read.

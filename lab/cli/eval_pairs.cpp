@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "lab/cli/eval.h"
+#include "lab/scenes/suites.h"
 
 namespace arrcoc::cli {
 
@@ -32,15 +33,18 @@ ordered_json to_json(const Tally& t) {
 
 }  // namespace
 
-void eval_pairs(int limit, const AskOptions& options, bool json) {
+void eval_pairs(int limit, const std::string& intent, const AskOptions& options, bool json) {
   const Asker& asker = askers().of(options);
   const auto assets = scenes::Assets::load(scenes::find_assets());
-  const int wanted = limit > 0 ? limit : scenes::kSuiteScenes * scenes::kSuiteQuestions;
+  const int all = scenes::kSuiteScenes * (intent.empty() ? scenes::kSuiteQuestions : 1);
+  const int wanted = limit > 0 ? std::min(limit, all) : all;
   std::map<std::string, Tally> tallies;  // "" is all
   Progress progress("pairs", static_cast<size_t>(wanted));
   int asked = 0;
   for (int s = 0; s < scenes::kSuiteScenes && asked < wanted; ++s) {
-    const scenes::Scene scene = scenes::suite_scene(*assets, "pairs", s);
+    const scenes::Scene scene =
+        intent.empty() ? scenes::suite_scene(*assets, "pairs", s)
+                       : scenes::suite_scene_asking(*assets, "pairs", s, intent);
     std::vector<Picture> pictures;
     for (const scenes::Image& image : scene.images)
       pictures.push_back(measuring::picture_of(image, scene.layout));

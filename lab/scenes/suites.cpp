@@ -4,6 +4,7 @@
 #include "arrcoc/error.h"
 #include "lab/scenes/draft.h"
 #include "lab/scenes/layouts.h"
+#include "lab/scenes/suites.h"
 
 namespace arrcoc::scenes {
 namespace {
@@ -35,7 +36,12 @@ const std::vector<std::string>& suites() {
   return list;
 }
 
-Scene suite_scene(const Assets& assets, const std::string& name, int index) {
+namespace {
+
+// Each index owns a block of seeds; the first whose scene is wanted.
+template <class Wanted>
+Scene scene_of_suite(const Assets& assets, const std::string& name, int index, Options options,
+                     const std::string& what, const Wanted& wanted) {
   const std::string plain = name.rfind("suite:", 0) == 0 ? name.substr(6) : name;
   size_t number = 0;
   while (number < suites().size() && suites()[number] != plain) ++number;
@@ -47,17 +53,36 @@ Scene suite_scene(const Assets& assets, const std::string& name, int index) {
   if (index < 0 || index >= kSuiteScenes)
     throw Error(ErrorCode::bad_argument, "scene " + std::to_string(index) + " of suite " + name +
                                              ": there are " + std::to_string(kSuiteScenes));
-  Options options;
-  options.questions = kSuiteQuestions;
   options.held_back = plain == "unseen";
-  // Each index owns a block of seeds; the first that gives enough questions is the scene.
   const uint64_t block =
       kSuiteSeedBase + (static_cast<uint64_t>(number) << 32) + static_cast<uint64_t>(index) * 64;
   for (uint64_t seed = block; seed < block + 64; ++seed) {
     Scene scene = make(assets, plain == "unseen" ? mixed_kind(seed) : plain, seed, options);
-    if (static_cast<int>(scene.questions.size()) >= kSuiteQuestions) return scene;
+    if (wanted(scene)) return scene;
   }
-  throw Error(ErrorCode::not_found, "suite " + name + " has no scene " + std::to_string(index));
+  throw Error(ErrorCode::not_found,
+              "suite " + name + " has no scene " + std::to_string(index) + what);
+}
+
+}  // namespace
+
+Scene suite_scene(const Assets& assets, const std::string& name, int index) {
+  Options options;
+  options.questions = kSuiteQuestions;
+  return scene_of_suite(assets, name, index, options, "", [](const Scene& scene) {
+    return static_cast<int>(scene.questions.size()) >= kSuiteQuestions;
+  });
+}
+
+Scene suite_scene_asking(const Assets& assets, const std::string& name, int index,
+                         const std::string& intent) {
+  Scene scene =
+      scene_of_suite(assets, name, index, {}, " that asks '" + intent + "'", [&](Scene& made) {
+        std::erase_if(made.questions, [&](const Question& q) { return q.intent != intent; });
+        return !made.questions.empty();
+      });
+  scene.questions.resize(1);
+  return scene;
 }
 
 uint64_t digest(const Scene& scene) {

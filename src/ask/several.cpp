@@ -127,12 +127,53 @@ std::optional<size_t> compared(const Comparison& comparison, const std::vector<S
   return best;
 }
 
+namespace {
+
+constexpr int64_t kTrendCells = 24, kTrendWindow = 9;  // of the map's longer side; odd
+
+// Logarithms of the means of the map's cells, [3, rows, cols]: another exposure adds a constant.
+at::Tensor log_cells(const Picture& picture, const Map& shape) {
+  const at::Tensor rgb = picture.rgb.to(at::kFloat).div(255.0).unsqueeze(0);
+  return texture::area_pool(rgb, shape.rows, shape.cols)[0].add(0.05).log();
+}
+
+// The median of the neighbourhood: light that changes slowly, which no single thing moves.
+at::Tensor trend(const at::Tensor& cells) {
+  const auto coarse = [](int64_t n) { return std::min(n, kTrendCells); };
+  const int64_t rows = coarse(cells.size(1)), cols = coarse(cells.size(2)), edge = kTrendWindow / 2;
+  const at::Tensor small = texture::area_pool(cells.unsqueeze(0), rows, cols);
+  const at::Tensor windows = at::replication_pad2d(small, {edge, edge, edge, edge})
+                                 .unfold(2, kTrendWindow, 1)
+                                 .unfold(3, kTrendWindow, 1)
+                                 .flatten(4);
+  return at::upsample_bilinear2d(std::get<0>(windows.median(4)), {cells.size(1), cells.size(2)},
+                                 false)[0];
+}
+
+// Mean of the cells as far as `edge` away, [rows, cols].
+at::Tensor smooth(const at::Tensor& cells, int64_t edge) {
+  const at::Tensor framed =
+      at::replication_pad2d(cells.unsqueeze(0).unsqueeze(0), {edge, edge, edge, edge});
+  return at::avg_pool2d(framed, 2 * edge + 1, 1)[0][0];
+}
+
+// Standard deviation of lightness over 5x5 cells, [rows, cols].
+at::Tensor contrast(const at::Tensor& cells) {
+  const at::Tensor light = cells.mean(0), mean = smooth(light, 2);
+  return (smooth(light * light, 2) - mean * mean).clamp_min(0).sqrt();
+}
+
+}  // namespace
+
+// How far the cells are apart beyond a change of light, where the first picture has more contrast:
+// a thing that is gone leaves plain ground.
 Map difference(const Picture& a, const Picture& b, const Map& shape) {
   if (a.width() != b.width() || a.height() != b.height()) return {};
-  const at::Tensor apart =
-      (a.rgb.to(at::kFloat) - b.rgb.to(at::kFloat)).abs().amax(0).div(255.0).unsqueeze(0);
-  const at::Tensor cells =
-      texture::area_pool(apart.unsqueeze(0), shape.rows, shape.cols).contiguous();
+  const at::Tensor of_a = log_cells(a, shape), of_b = log_cells(b, shape);
+  const at::Tensor apart = of_a - of_b;
+  const at::Tensor here = contrast(of_a), there = contrast(of_b);
+  const at::Tensor share = (here / (here + there).clamp_min(1e-3)).square();
+  const at::Tensor cells = (smooth((apart - trend(apart)).abs().amax(0), 1) * share).contiguous();
   Map out = shape;
   out.values.assign(cells.data_ptr<float>(), cells.data_ptr<float>() + cells.numel());
   return min_max(out);

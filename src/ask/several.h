@@ -37,8 +37,8 @@ struct Said {
 // The picture that a comparison points to; none when no answer can be compared.
 std::optional<size_t> compared(const Comparison& comparison, const std::vector<Said>& said);
 
-// Where two pictures of one size differ, on the cells of `shape`, stretched to [0,1]; empty where
-// sizes differ.
+// What `a` shows and `b` does not, on the cells of `shape`, stretched to [0,1]; another exposure or
+// slowly changing light is no difference. Empty where sizes differ.
 Map difference(const Picture& a, const Picture& b, const Map& shape);
 
 }  // namespace arrcoc::asking

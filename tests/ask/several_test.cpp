@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
 #include "arrcoc/error.h"
 #include "models.h"
 
@@ -107,4 +111,31 @@ TEST(Several, AModelThatTakesThemTogetherReadsThemInOneSequence) {
   EXPECT_EQ(r.text, "both");
   EXPECT_EQ(r.pictures[0].tokens, 40);
   EXPECT_EQ(r.tokens, 90);
+}
+
+// Striped things on plain ground; the second picture lacks one, has another, and is darker towards
+// the right, with noise.
+TEST(Several, WhatOnlyOneShowsIsFoundInAnotherLight) {
+  const auto shelf = [](std::initializer_list<int> things) {
+    at::Tensor rgb = at::full({3, 192, 256}, 180, at::kFloat);
+    for (const int x : things)
+      for (int y = 80; y < 112; y += 8) rgb.slice(1, y, y + 4).slice(2, x, x + 32).fill_(60);
+    return rgb;
+  };
+  at::manual_seed(3);
+  const at::Tensor light = at::linspace(0.8, 0.3, 256).reshape({1, 1, 256});
+  const at::Tensor dark = shelf({24, 136, 208}) * light + 6 * at::randn({3, 192, 256});
+  const Picture first = make_picture(shelf({24, 80, 136}).to(at::kByte));
+  const Picture second = make_picture(dark.clamp(0, 255).to(at::kByte));
+  const Map shape{24, 32, 8, 8, std::vector<float>(24 * 32, 0.0F)};
+  const auto peak = [](const Map& map) {
+    const auto at = std::max_element(map.values.begin(), map.values.end()) - map.values.begin();
+    return std::pair{at % map.cols * 8 + 4, at / map.cols * 8 + 4};
+  };
+  for (const auto& [map, x] : {std::pair{asking::difference(first, second, shape), 80},
+                               {asking::difference(second, first, shape), 208}}) {
+    const auto [px, py] = peak(map);
+    EXPECT_TRUE(px > x - 8 && px < x + 40 && py > 72 && py < 120) << x << ": " << px << " " << py;
+  }
+  EXPECT_TRUE(asking::difference(first, noise(100, 80), shape).empty());
 }

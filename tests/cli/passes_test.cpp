@@ -95,6 +95,13 @@ TEST(Pictures, PairsShareOneBudget) {
   EXPECT_EQ(j["questions"], 2);
   EXPECT_LE(j["most_tokens"], 96);
   EXPECT_GE(j["exact_match"], 0);
+  const json apart = json_of(
+      run_arrcoc("--threads 1 eval --pairs --intent pair.different --limit 2 --budget 100 --json"));
+  EXPECT_EQ(apart["questions"], 2);
+  ASSERT_EQ(apart["intents"].size(), 1U);
+  EXPECT_TRUE(apart["intents"].contains("pair.different"));
+  expect_one_line_error(run_arrcoc("eval --pairs --intent pair.weather"), "pair.weather");
+  expect_one_line_error(run_arrcoc("eval --suite hard --intent pair.which"), "--pairs");
 }
 
 TEST(Clips, ConstantsAreFittedIntoAFile) {

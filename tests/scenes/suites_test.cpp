@@ -5,7 +5,9 @@
 #include <fstream>
 #include <set>
 
+#include "arrcoc/error.h"
 #include "lab/scenes/draft.h"
+#include "lab/scenes/suites.h"
 
 namespace arrcoc::scenes {
 namespace {
@@ -73,6 +75,16 @@ TEST_P(SuiteHash, IsTheCommittedOne) {
 
 INSTANTIATE_TEST_SUITE_P(Suites, SuiteHash, testing::ValuesIn(suites()),
                          [](const auto& info) { return info.param; });
+
+TEST(SuiteScene, AsksWhatIsWanted) {
+  for (int i = 0; i < 3; ++i) {
+    const Scene scene = suite_scene_asking(assets(), "pairs", i, "pair.different");
+    EXPECT_GE(scene.seed, kSuiteSeedBase);
+    ASSERT_EQ(scene.questions.size(), 1U);
+    EXPECT_EQ(scene.questions[0].intent, "pair.different");
+  }
+  EXPECT_THROW(suite_scene_asking(assets(), "pairs", 0, "pair.weather"), Error);
+}
 
 }  // namespace
 }  // namespace arrcoc::scenes
