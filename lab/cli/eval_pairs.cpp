@@ -42,9 +42,9 @@ void eval_pairs(int limit, const std::string& intent, const AskOptions& options,
   Progress progress("pairs", static_cast<size_t>(wanted));
   int asked = 0;
   for (int s = 0; s < scenes::kSuiteScenes && asked < wanted; ++s) {
-    const scenes::Scene scene =
-        intent.empty() ? scenes::suite_scene(*assets, "pairs", s)
-                       : scenes::suite_scene_asking(*assets, "pairs", s, intent);
+    const scenes::Scene scene = intent.empty()
+                                    ? scenes::suite_scene(*assets, "pairs", s)
+                                    : scenes::suite_scene_asking(*assets, "pairs", s, intent);
     std::vector<Picture> pictures;
     for (const scenes::Image& image : scene.images)
       pictures.push_back(measuring::picture_of(image, scene.layout));
