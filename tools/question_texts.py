@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Texts and tables with people's questions, as `synth --kind texts` and `train --texts` read them:
+"""Texts and tables with people's questions, as `synth --kind texts --texts OUT` and `train --set texts=OUT` read them:
 
     question_texts.py OUT [--squad train-v1.1.json ...] [--tables WikiTableQuestions/ ...]
 
@@ -101,7 +101,7 @@ def main():
             print(f'{squad(path, records)} questions of {path}')
         for folder in options.tables:
             print(f'{tables(folder, records)} questions of {folder}')
-    except (OSError, ValueError, KeyError) as problem:
+    except (OSError, ValueError, KeyError, TypeError, csv.Error) as problem:
         sys.exit(f'question_texts: {problem}')
     if not records:
         sys.exit('question_texts: no text with questions')

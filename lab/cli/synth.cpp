@@ -195,6 +195,8 @@ void run_synth(const Synth& s) {
   const auto assets = scenes::Assets::load(s.assets.empty() ? scenes::find_assets() : s.assets);
   scenes::Options options = s.options;
   options.effects = !s.plain;
+  if (!s.texts.empty() && s.kind != scenes::kTexts)
+    throw Error(ErrorCode::bad_argument, "--texts goes with --kind texts");
   if (!s.texts.empty()) options.texts = scenes::load_texts(s.texts);
   const std::vector<Job> jobs = plan(s);
   std::error_code failed;

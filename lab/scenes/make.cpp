@@ -62,7 +62,7 @@ std::string phrase(Random& r, const Ask& ask) {
   if (r.chance(0.01F) && !formula) text = upper(text);
   if (r.chance(0.12F))
     while (!text.empty() && (text.back() == '?' || text.back() == '.')) text.pop_back();
-  if (r.chance(0.02F)) text += text.back() == '?' ? "?" : " ?";
+  if (r.chance(0.02F) && !text.empty()) text += text.back() == '?' ? "?" : " ?";
   if (r.chance(0.06F) && !formula) typo(r, text);
   if (text.size() > kQuestionLimit) text.resize(kQuestionLimit);
   return text;
@@ -99,7 +99,8 @@ void choose_questions(Random& r, std::vector<Ask> asks, const std::vector<Mappin
     q.intent = ask.intent;
     q.complexity = ask.complexity;
     q.picture = ask.picture;
-    if (q.answer.empty() || decode(q.answer).size() > kAnswerLimit || holds(sentences, q.text))
+    if (q.text.empty() || q.answer.empty() || decode(q.answer).size() > kAnswerLimit ||
+        holds(sentences, q.text))
       continue;
     const Mapping& map = maps[static_cast<size_t>(ask.picture)];
     // What the edge of the picture cuts off cannot be asked for.

@@ -203,10 +203,12 @@ class TablePage : Writing {
            const std::vector<std::vector<Run>>& row) {
     const std::set<std::string> words = long_words(asked.question);
     std::vector<Box> evidence;
-    if (!heads[asked.column].empty()) evidence.push_back(hull(heads[asked.column]));
+    const auto add = [&](const std::vector<Run>& cell) {  // a long cell may pass the page's foot
+      if (!cell.empty() && hull(cell).y1 <= h) evidence.push_back(hull(cell));
+    };
+    add(heads[asked.column]);
     for (size_t k = 0; k < row.size(); ++k)
-      if (k != asked.column && !row[k].empty() && meet(words, table_.rows[asked.row][k]))
-        evidence.push_back(hull(row[k]));
+      if (k != asked.column && meet(words, table_.rows[asked.row][k])) add(row[k]);
     if (!row[asked.column].empty())
       page.ask("texts.cell", table_.rows[asked.row][asked.column], row[asked.column], 1, medium,
                {{"question", asked.question}}, std::move(evidence));

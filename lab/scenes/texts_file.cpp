@@ -37,9 +37,11 @@ void add(Record& record, const Row& fields) {
   const std::string& letter = fields[0];
   if (letter == "P") {
     need(fields.size() == 2, "P takes one text");
+    need(record.text.text.empty(), "a title has one text");
     record.text.text = fields[1];
   } else if (letter == "Q") {
-    need(fields.size() == 4, "Q takes question, answer and place");
+    need(fields.size() == 4 && !fields[1].empty() && !fields[2].empty(),
+         "Q takes question, answer and place");
     const size_t at = whole_number(fields[3]);
     need(at <= record.text.text.size() &&
              record.text.text.compare(at, fields[2].size(), fields[2]) == 0,
@@ -47,13 +49,14 @@ void add(Record& record, const Row& fields) {
     record.text.asked.push_back({fields[1], fields[2], at});
   } else if (letter == "H") {
     need(fields.size() > 2, "H takes two heads or more");
+    need(record.table.heads.empty(), "a title has one row of heads");
     record.table.heads.assign(fields.begin() + 1, fields.end());
   } else if (letter == "R") {
-    need(fields.size() == record.table.heads.size() + 1,
+    need(!record.table.heads.empty() && fields.size() == record.table.heads.size() + 1,
          "R takes as many cells as there are heads");
     record.table.rows.emplace_back(fields.begin() + 1, fields.end());
   } else if (letter == "A") {
-    need(fields.size() == 4, "A takes question, row and column");
+    need(fields.size() == 4 && !fields[1].empty(), "A takes question, row and column");
     const size_t row = whole_number(fields[2]), column = whole_number(fields[3]);
     need(row < record.table.rows.size() && column < record.table.heads.size(),
          "there is no such cell");

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "arrcoc/error.h"
+#include "folder.h"
 #include "lab/scenes/scenes.h"
 #include "lab/scenes/texts.h"
 
@@ -19,7 +20,7 @@ const char* const kTable =
     "Voss\n";
 
 std::string written(const std::string& name, const std::string& lines) {
-  const std::string path = testing::TempDir() + "texts_" + name + ".txt";
+  const std::string path = test::fresh_folder("texts_" + name + ".txt");
   std::ofstream(path) << lines;
   return path;
 }
@@ -65,6 +66,10 @@ TEST(TextsFile, WrongLinesAreNamed) {
       {"T\ta\nP\tb\nQ\tq\tz\t0\n", ":3: the answer does not stand at its place"},
       {"T\ta\nP\tb\nQ\tq\tb\tx\n", ":3: 'x' is no whole number"},
       {"T\ta\nH\tx\ty\nR\t1\n", ":3: R takes as many cells as there are heads"},
+      {"T\ta\nR\n", ":2: R takes as many cells as there are heads"},
+      {"T\ta\nH\tx\ty\nR\t1\t2\nH\tx\ty\tz\n", ":4: a title has one row of heads"},
+      {"T\ta\nP\tb\nP\tc\n", ":3: a title has one text"},
+      {"T\ta\nP\tb\nQ\t\tb\t0\n", ":3: Q takes question, answer and place"},
       {"T\ta\nH\tx\ty\nR\t1\t2\nA\tq\t1\t0\n", ":4: there is no such cell"},
       {"T\ta\nZ\tb\n", ":2: 'Z' is none of T P Q H R A"}};
   for (const auto& [lines, message] : wrong) {
