@@ -1,6 +1,7 @@
 #include "media/stb/stb.h"
 
 #include <climits>
+#include <cstdlib>
 #include <memory>
 
 #define STB_IMAGE_IMPLEMENTATION
@@ -73,8 +74,12 @@ void spread(const stbi_uc* in, int w, int h, const Turn& turn, uint8_t* planes) 
 Upright decode(const Job& job) {
   if (job.bytes.size() > INT_MAX) job.unsupported("a file of 2 GB or more");
   int w = 0, h = 0, channels = 0;
-  const Pixels pixels(stbi_load_from_memory(job.bytes.data(), static_cast<int>(job.bytes.size()),
-                                            &w, &h, &channels, 0),
+  const auto size = static_cast<int>(job.bytes.size());
+  // Before memory for that size is taken. A BMP from the top down has a height below 0 here.
+  if (!stbi_info_from_memory(job.bytes.data(), size, &w, &h, &channels))
+    job.broken(stbi_failure_reason());
+  job.require_size(w, std::abs(int64_t{h}));
+  const Pixels pixels(stbi_load_from_memory(job.bytes.data(), size, &w, &h, &channels, 0),
                       stbi_image_free);
   if (!pixels) job.broken(stbi_failure_reason());
   job.require_size(w, h);
