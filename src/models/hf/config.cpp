@@ -359,8 +359,10 @@ SamClipConfig sam_clip(const Settings& top) {
   SamClipConfig d;
   d.sam = sam(v.below("sam_config"));
   d.channels = list(v, "downsample_channels", d.channels);
+  require(d.channels.size() <= 8, v, "downsample_channels are more than 8");
   for (int64_t width : d.channels)
-    require(width > 0, v, "downsample_channels must be positive numbers");
+    require(width > 0 && width <= int64_t{1} << 24, v,
+            "downsample_channels must be positive numbers");
   d.clip = encoder(v.below("clip_config"), {1024, 4096, 24, 16, 1e-5, "quick_gelu"});
   d.sizes = few(v, "token_sizes", d.sizes);
   d.act = top.get("projector_hidden_act", d.act);

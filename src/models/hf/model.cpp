@@ -79,6 +79,7 @@ std::shared_ptr<const HfModel> HfModel::random(const std::string& path, const Mo
         ImageProcessor::from(film_settings(default_processor(config), config), path));
     model->film_processor_->on(device);
   }
+  model->note_ = numbers.note;
   return model;
 }
 
