@@ -46,12 +46,29 @@ void set_fields(const std::vector<std::string>& pairs, json& given) {
   }
 }
 
+// Flags of the bundled model's own training.
+void refuse_others(bool given, const char* flags, const char* what) {
+  if (given) throw Error(ErrorCode::bad_argument, std::string(flags) + " have no part in " + what);
+}
+
 training::VlmOptions vlm_options(const Wanted& wanted, json given) {
+  refuse_others(wanted.minutes > 0 || wanted.resume || wanted.force || !wanted.data.empty(),
+                "--minutes, --resume, --force and --data", "a configuration with vlm");
+  if (!given.is_object()) throw Error(ErrorCode::bad_json, "vlm is no JSON object");
   set_fields(wanted.set, given);
   if (!wanted.out.empty()) given["out"] = wanted.out;
   if (!wanted.init.empty()) given["init"] = wanted.init;
   if (wanted.steps > 0) given["steps"] = wanted.steps;
   return training::vlm_options(given);
+}
+
+fitting::BalanceFitOptions balance_options(const Wanted& wanted) {
+  refuse_others(wanted.minutes > 0 || wanted.steps > 0 || wanted.resume || wanted.force ||
+                    !wanted.init.empty() || !wanted.set.empty() || !wanted.config.empty(),
+                "--config, --set, --init, --minutes, --steps, --resume and --force", "--balancer");
+  fitting::BalanceFitOptions out;
+  out.questions = wanted.balancer;
+  return out;
 }
 
 // The file, then --set NAME=VALUE, then the flags that have names of their own.
@@ -204,9 +221,7 @@ void add_train(CLI::App& app) {
       options.questions = wanted->policies;
       train_policies(options, wanted->out, wanted->json_out);
     } else if (wanted->balancer > 0) {
-      fitting::BalanceFitOptions options;
-      options.questions = wanted->balancer;
-      train_balancer(options, wanted->data, wanted->out, wanted->json_out);
+      train_balancer(balance_options(*wanted), wanted->data, wanted->out, wanted->json_out);
     } else if (!wanted->from_log.empty()) {
       train_from_log({wanted->from_log, wanted->init, wanted->out, wanted->filter, wanted->steps,
                       wanted->guard_questions, wanted->json_out});

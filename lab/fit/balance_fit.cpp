@@ -16,8 +16,9 @@ using measuring::Group;
 using N = BalanceNet;
 using training::Dice;
 
-constexpr int kKeptBack = 4;  // every so manieth picture
-constexpr int kEach = 3;      // questions of a picture
+constexpr int kKeptBack = 4;            // every so manieth picture
+constexpr int kEach = 3;                // questions of a picture
+constexpr int kMostPictures = 1000000;  // of one source: groups are numbered over all of them
 
 // One question that was kept back.
 struct Kept {
@@ -54,7 +55,7 @@ class Collector {
       const size_t most = std::min<size_t>(kEach, options_.questions - asked);
       if (group->cases.size() > most) group->cases.resize(most);
       const bool kept = pictures++ % kKeptBack == kKeptBack - 1;
-      take(*group, source.name, 1000 * number + pictures, kept);
+      take(*group, source.name, kMostPictures * number + pictures, kept);
       asked += static_cast<int>(group->cases.size());
       for (size_t i = 0; done && i < group->cases.size(); ++i) done();
     }

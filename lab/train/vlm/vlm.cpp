@@ -96,9 +96,9 @@ Trainer::Trainer(const VlmOptions& options, const std::function<void(const std::
       source_(std::make_unique<KeptSource>(folder_, config_, whole())) {
   hf::require_language_model(config_);
   model_ = hf::HfModel::of(folder_, config_, *source_, at::kCPU, load_tokenizer(folder_));
+  if (const std::string why = model_->select_refusal(); !why.empty())
+    throw Error(ErrorCode::unsupported, why);
   if (!whole()) {
-    if (const std::string why = model_->select_refusal(); !why.empty())
-      throw Error(ErrorCode::unsupported, why);
     own_ = first_weights(config_.decoder.hidden, options.width, options.seed);
     if (!options.learned.empty()) {
       const WeightFile file = WeightFile::open(options.learned);
@@ -140,8 +140,9 @@ const Example& Trainer::training_example(int64_t step, int i) {
   return fresh_;
 }
 
-// Relevance of the cells: what the allocator says, or (there is none) the place that the question
-// is about, sometimes blurred by chance to nothing. Without dice: that place.
+// Relevance of the cells: what the allocator says; where the whole model learns the place that the
+// question is about, but for a quarter of the scenes, which are even; before a frozen model without
+// an allocator even.
 Tensor Trainer::relevance_of(const Example& one, Dice& dice) const {
   if (allocates()) {
     const at::NoGradGuard no_grad;
@@ -268,9 +269,12 @@ void Trainer::save() const {
     plain[name] = tensor.detach();
   if (!whole()) return write_safetensors(in(options_.out, "learned.safetensors"), plain);
   write_safetensors(in(options_.out, "model.safetensors"), plain, {{"format", "pt"}});
-  for (const char* name :
-       {"config.json", "tokenizer.json", "preprocessor_config.json", "generation_config.json"})
-    if (folder_ != options_.out && fs::exists(in(folder_, name)))
+  // Shards that were there would be read in its place.
+  fs::remove(in(options_.out, "model.safetensors.index.json"));
+  if (fs::equivalent(folder_, options_.out)) return;
+  for (const char* name : {"config.json", "tokenizer.json", "preprocessor_config.json",
+                           "video_preprocessor_config.json", "generation_config.json"})
+    if (fs::exists(in(folder_, name)))
       fs::copy_file(in(folder_, name), in(options_.out, name),
                     fs::copy_options::overwrite_existing);
 }
