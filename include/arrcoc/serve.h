@@ -122,8 +122,11 @@ void visit_fields(Options& o, F&& f) {
   f("mode", "of that model: prune, patches or zoom; auto: zoom if it can, else prune", o.mode);
   f("relevance", "of that model, map from: network, clip, attention or combined", o.relevance);
   f("relevance_model", "folder of a CLIP or SigLIP model", o.relevance_model);
-  f("device", "of that model: cpu, cuda or cuda:N", o.device);
-  f("dtype", "of that model: float32, bfloat16 or float16", o.dtype);
+  f("device", "of that model and of the bundled networks: cpu, cuda or cuda:N", o.device);
+  f("dtype",
+    "of that model, else of the bundled networks: float32, bfloat16 or float16; of that model on "
+    "the CPU int8, too",
+    o.dtype);
   f("max_new_tokens", "of its answers, at most; 0: what its folder says", o.max_new_tokens);
   f("policy", "policy of requests that name none", o.policy);
   f("budget", "budget of requests that name none: a number, a level or a rule", o.budget);
