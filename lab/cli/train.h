@@ -23,6 +23,8 @@ void train_from_log(const FromLog& wanted);
 // {"questions": 320, "seed": 1, "steps": 400, "couplings": ["lexical", "network"]}, all optional.
 fitting::PolicyOptions policy_options(const json& given);
 void train_policies(const fitting::PolicyOptions& options, const std::string& out, bool json);
+// What a policies.json holds already, nothing where there is none: parts that are not fitted stay.
+json kept_of(const std::string& path);
 
 // --balancer N: fits balancer "outcome" on answers, into a policies.json, whose other parts stay.
 void train_balancer(const fitting::BalanceFitOptions& options, const std::vector<std::string>& data,

@@ -60,7 +60,8 @@ void print(const BalanceReport& report) {
             << fixed(report.expected_after, 4) << " after\n";
 }
 
-// What else the file holds stays.
+}  // namespace
+
 json kept_of(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return json::object();
@@ -68,8 +69,6 @@ json kept_of(const std::string& path) {
   if (!out.is_object()) throw Error(ErrorCode::bad_json, path + " is no JSON object");
   return out;
 }
-
-}  // namespace
 
 void train_balancer(const fitting::BalanceFitOptions& options, const std::vector<std::string>& data,
                     const std::string& out, bool json_out) {

@@ -21,6 +21,7 @@ fitting::PolicyOptions policy_options(const json& given) {
 
 void train_policies(const fitting::PolicyOptions& options, const std::string& out, bool json) {
   if (out.empty()) throw Error(ErrorCode::bad_argument, "--policies needs --out FILE");
+  const auto kept = kept_of(out);
   require_writable(out);
   Progress progress("looking", static_cast<size_t>(options.questions));
   int before = 0;
@@ -29,7 +30,13 @@ void train_policies(const fitting::PolicyOptions& options, const std::string& ou
     progress.step(static_cast<size_t>(done - before));
     before = done;
   });
-  write_text(out, report.json + "\n");
+  std::string text = report.json;
+  if (kept.contains("outcome")) {
+    auto file = arrcoc::json::parse(text);
+    file["outcome"] = kept["outcome"];
+    text = file.dump(1);
+  }
+  write_text(out, text + "\n");
   if (json) {
     std::cout << arrcoc::json::parse(report.json).dump() << "\n";
     return;

@@ -85,10 +85,13 @@ TEST(CliTrain, PoliciesFromAConfigurationAreFittedAndRefuseUnknownKeys) {
   Folder folder;
   const std::string config = folder / "policies.json", out = folder / "fitted.json";
   std::ofstream(config) << R"({"policies": {"questions": 72, "couplings": ["lexical"]}})";
+  std::ofstream(out) << R"({"outcome": {"kept": true}})";
   const Outcome o = run_arrcoc("train --config " + config + " --out " + out + " --json");
   ASSERT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(json::parse(o.out)["measured"].size(), 5U);
-  EXPECT_TRUE(fs::exists(out));
+  const json file = json::parse(slurp(out));
+  EXPECT_TRUE(file.contains("experts"));
+  EXPECT_EQ(file["outcome"]["kept"], true);
   std::ofstream(config) << R"({"policies": {"question": 72}})";
   const Outcome wrong = run_arrcoc("train --config " + config + " --out " + out);
   EXPECT_NE(wrong.code, 0);
