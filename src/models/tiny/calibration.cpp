@@ -107,6 +107,7 @@ double tiny::place_weight_from_json(const std::string& text) {
 }
 
 double tiny::place_weight_of(const std::string& folder) {
+  if (folder.empty()) return 0;  // of networks in memory
   const auto path = std::filesystem::path(folder) / "calibration.json";
   return std::filesystem::exists(path) ? place_weight_from_json(read_text(path.string())) : 0;
 }
