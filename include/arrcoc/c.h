@@ -83,7 +83,7 @@ typedef struct arrcoc_load_params {
   int threads;         /* for tensor work, of the whole process; 0: one a core */
   const char* mode;    /* Hugging Face: "auto", "native", "prune", "patches" or "zoom" */
   const char* device;  /* Hugging Face: "cpu", "cuda" or "cuda:N" */
-  const char* dtype;   /* Hugging Face: NULL or "float32", "bfloat16", "float16" */
+  const char* dtype;   /* Hugging Face: NULL or "float32", "bfloat16", "float16", "int8" */
   const char* kernels; /* bundled networks: "auto" (NULL, $ARRCOC_KERNELS), "fast", "reference" */
 } arrcoc_load_params;
 arrcoc_status arrcoc_load_params_init(arrcoc_load_params* params, size_t size);
