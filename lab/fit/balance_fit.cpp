@@ -92,7 +92,7 @@ class Collector {
                std::move(looks[i]),
                group.cases[i].item,
                queries[i],
-               set.empty() ? group.suite : set,
+               set.empty() ? "generated " + group.suite : set,
                number};
       if (keep)
         kept.push_back(std::move(one));

@@ -28,7 +28,7 @@ struct BalanceFitOptions {
 };
 
 struct BalanceSource {
-  std::string name;  // of the kind of its questions; "": the group's suite
+  std::string name;  // of the kind of its questions; "": generated, and the group's suite
   measuring::GroupSource groups;
 };
 

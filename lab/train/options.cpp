@@ -74,6 +74,8 @@ void check(const Options& o) {
     weights += weight;
   }
   require(o.mix.empty() || weights > 0, "mix: all weights are zero");
+  require(o.texts.empty() || o.mix.contains(scenes::kTexts),
+          "texts: the mix has no scenes of the kind texts");
   require(o.pictures % o.accumulate == 0, "accumulate must divide pictures");
   require(o.budget_low >= 4 && o.budget_low <= o.budget_high && o.budget_high <= 4096,
           "budgets must satisfy 4 <= budget_low <= budget_high <= 4096");

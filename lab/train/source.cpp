@@ -1,6 +1,8 @@
 #include "lab/train/source.h"
 
+#include "arrcoc/error.h"
 #include "lab/scenes/scenes.h"
+#include "lab/scenes/texts.h"
 #include "lab/train/dice.h"
 
 namespace arrcoc::training {
@@ -23,6 +25,9 @@ SceneSource scene_source(const Options& options) {
   if (!options.texts.empty()) {
     texts = scenes::load_texts(options.texts);
     held = scenes::load_texts(options.texts, true);
+    if (held->texts.empty() && held->tables.empty())
+      throw Error(ErrorCode::bad_argument,
+                  options.texts + ": too few texts: every sixteenth is held aside from training");
   }
   return [assets, texts, held, canvas = options.canvas, mix = options.mix,
           strange = options.strange](uint64_t seed, bool small) {
