@@ -57,6 +57,7 @@ TEST(Device, HalfTheBitsGiveTheSameAnswer) {
 TEST(Device, WhatCannotBeIsOneLine) {
   for (const std::string& command : {kAsk, kLook}) {
     expect_refused(command + "--device warp", "unknown device 'warp'");
+    expect_refused(command + "--device meta", "unknown device 'meta'");
     expect_refused(command + "--dtype int3", "unknown dtype 'int3'");
     if (!at::hasCUDA()) expect_refused(command + "--device cuda", "no CUDA, or no GPU");
     expect_refused(command + "--kernels fast --dtype bfloat16", "fast kernels are 8 bits");

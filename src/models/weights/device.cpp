@@ -9,11 +9,15 @@ namespace arrcoc {
 
 at::Device device_named(const std::string& name) {
   at::Device device = at::kCPU;
+  bool known = false;
   try {
     device = at::Device(name);
+    known = device.is_cpu() || device.is_cuda();  // libtorch has names for many more
   } catch (const c10::Error&) {
-    throw Error(ErrorCode::bad_argument, "unknown device '" + name + "'; known: cpu, cuda, cuda:N");
+    known = false;
   }
+  if (!known)
+    throw Error(ErrorCode::bad_argument, "unknown device '" + name + "'; known: cpu, cuda, cuda:N");
   if (device.is_cuda() && !at::hasCUDA())
     throw Error(ErrorCode::unsupported, "this build of libtorch has no CUDA, or no GPU was found");
   return device;
