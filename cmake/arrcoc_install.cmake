@@ -14,7 +14,6 @@ install(TARGETS ${targets} EXPORT arrcoc
 install(DIRECTORY include/arrcoc ${CMAKE_BINARY_DIR}/generated/arrcoc
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY models/tiny DESTINATION ${CMAKE_INSTALL_DATADIR}/arrcoc/models COMPONENT model OPTIONAL)
-install(DIRECTORY models/baselines DESTINATION ${CMAKE_INSTALL_DATADIR}/arrcoc/models COMPONENT lab OPTIONAL)
 install(DIRECTORY assets/ DESTINATION ${CMAKE_INSTALL_DATADIR}/arrcoc/assets COMPONENT lab)
 install(EXPORT arrcoc NAMESPACE arrcoc:: FILE arrcocTargets.cmake DESTINATION ${config} COMPONENT development)
 install(DIRECTORY examples/pictures DESTINATION ${CMAKE_INSTALL_DATADIR}/arrcoc/examples COMPONENT product)

@@ -3,8 +3,14 @@
 #   tools/train_gpu.sh CONFIG [--name value ...]
 # Environment: CARRIED  folder with headers that the machine lacks (nlohmann, stb), default carry
 #              OUT      where weights are to go when training ends, default out/train
+#              TRAINER  a program that is there already instead of build/cuda/arrcoc_train (a trial on the CPU)
 #              WAIT=1   stay until training ends, showing its progress
-# Progress: out/train/log.txt. Weights are replaced atomically at every evaluation.
+#              MEANS    with WAIT=1, shares of the run in answerer/realizer ("0/0,0.2/0.4,1/1"): afterwards means of the
+#                       first weights (--init) and the new ones are measured on what is held aside, also where the
+#                       guard refused the new ones; answers in means.jsonl, figures in means.txt
+#              SCENES   held-out scenes of that measurement, default 200
+# Progress: out/train/log.txt. Weights are replaced atomically at every evaluation; where the
+# guard refused the new ones, they lie in refused/ and are copied instead (weights/ are the old ones again).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 config=${1:-configs/tiny.json}
@@ -14,8 +20,8 @@ work=$PWD/out/train
 target=${OUT:-$work}
 mkdir -p "$work" "$target"
 
-torch=$(python3 -c 'import torch; print(torch.utils.cmake_prefix_path)')
-if [ ! -x build/cuda/arrcoc_train ] || [ -n "${REBUILD:-}" ]; then
+if [ -z "${TRAINER:-}" ] && { [ ! -x build/cuda/arrcoc_train ] || [ -n "${REBUILD:-}" ]; }; then
+  torch=$(python3 -c 'import torch; print(torch.utils.cmake_prefix_path)')
   generator=Ninja
   command -v ninja >/dev/null || generator="Unix Makefiles"
   cmake --preset cuda -G "$generator" -DCMAKE_PREFIX_PATH="$torch" -DTORCH_CUDA_ARCH_LIST=9.0 \
@@ -27,15 +33,17 @@ fi
 # What a killed machine leaves behind must be usable: copies follow every new set of weights.
 copy() {
   [ "$target" = "$work" ] && return 0
-  mkdir -p "$target/weights"
-  cp "$work"/log.txt "$work"/metrics.jsonl "$target"/ 2>/dev/null || true
-  [ -d "$work/weights" ] || return 0
-  rm -rf "$target/weights.new"
-  cp -r "$work/weights" "$target/weights.new" && rm -rf "$target/weights" &&
-    mv "$target/weights.new" "$target/weights"
+  cp "$work"/log.txt "$work"/metrics.jsonl "$work"/means.* "$target"/ 2>/dev/null || true
+  local kind=weights
+  [ ! -d "$work/refused" ] || kind=refused
+  [ -d "$work/$kind" ] || return 0
+  rm -rf "$target/new"
+  cp -r "$work/$kind" "$target/new" && rm -rf "$target/weights" "$target/refused" && mv "$target/new" "$target/$kind"
 }
 
-setsid nohup build/cuda/arrcoc_train --config "$config" --out "$work" "$@" \
+trainer_program=${TRAINER:-build/cuda/arrcoc_train}
+rm -rf "$work/refused" "$work"/means.*
+setsid nohup "$trainer_program" --config "$config" --out "$work" "$@" \
   >"$work/log.txt" 2>&1 </dev/null &
 trainer=$!
 echo "trainer $trainer, log $work/log.txt"
@@ -45,7 +53,14 @@ while kill -0 "$trainer" 2>/dev/null; do
   sleep 20
   copy
 done
-wait "$trainer"
-status=$?
+status=0
+wait "$trainer" || status=$?
 copy
+if [ $status -eq 0 ] && [ -n "${MEANS:-}" ]; then
+  new=$work/weights
+  [ ! -d "$work/refused" ] || new=$work/refused
+  "$trainer_program" --config "$config" "$@" --measure "$work/means.jsonl" --run "$new" --means "$MEANS" \
+    --held_out "${SCENES:-200}" 2>&1 | tee "$work/means.txt" || status=$?
+  copy
+fi
 exit $status
