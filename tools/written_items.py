@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Questions of data/questions as items of a folder of pictures: written_items.py QUESTIONS.jsonl FOLDER"""
+"""Questions of data/questions as items of a folder of pictures: written_items.py QUESTIONS.jsonl FOLDER [--unseen]
+
+--unseen: only those that the shipped weights were not trained on."""
 import json
 import os
 import sys
 
 
 def main():
-    if len(sys.argv) != 3:
-        sys.exit("usage: written_items.py QUESTIONS.jsonl FOLDER (writes FOLDER/items_written.jsonl)")
-    questions, folder = sys.argv[1:]
+    unseen = "--unseen" in sys.argv[3:]
+    if len(sys.argv) != 3 + unseen:
+        sys.exit("usage: written_items.py QUESTIONS.jsonl FOLDER [--unseen] (writes FOLDER/items_written.jsonl)")
+    questions, folder = sys.argv[1:3]
     try:
         with open(os.path.join(folder, "items.jsonl"), encoding="utf-8") as file:
             sizes = {}
@@ -24,7 +27,10 @@ def main():
         if page["image"] not in sizes:
             continue
         width, height = sizes[page["image"]]
-        for question, answer, boxes in page["questions"]:
+        asked = page["questions"]
+        if unseen:
+            asked = asked[len(asked) - page.get("unseen", 0):]
+        for question, answer, boxes in asked:
             rows.append({"id": f"written_{len(rows) + 1}", "image": page["image"], "width": width, "height": height,
                          "question": question, "answer": answer.lower(), "answers": [answer],
                          "answer_boxes": boxes, "evidence_boxes": [], "text_boxes": [], "kind": "written",
