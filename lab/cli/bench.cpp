@@ -125,7 +125,8 @@ class Run {
         try {
           measure(*group, i, measured);
         } catch (const Error& problem) {
-          if (problem.code() != ErrorCode::unsupported || !args_.model->given()) throw;
+          const bool must = args_.named && !args_.model->given();
+          if (problem.code() != ErrorCode::unsupported || must) throw;
           cell.refused = problem.what();
         }
         progress.step(worth);

@@ -15,6 +15,7 @@ namespace arrcoc::cli {
 struct BenchArgs {
   std::string suites;
   std::string policies;  // "": all baselines
+  bool named = false;    // what one of these policies cannot do is an error
   std::vector<std::string> data;
   std::string budgets = "64,100,160,256,400";
   std::string out;

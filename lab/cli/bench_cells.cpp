@@ -151,7 +151,7 @@ size_t BenchCell::weight() const {
 std::vector<BenchCell> bench_cells(BenchArgs& args, const OptionFlags& flags) {
   const std::vector<std::string> budgets = split_names(args.budgets);
   for (const std::string& budget : budgets) check_budget(budget);
-  const bool chosen = !args.policies.empty();
+  const bool chosen = args.named = !args.policies.empty();
   const bool model = args.model->given();
   const bool queries = model || (chosen && !args.ablation) || has_queries(*bundle(), args.note);
   const bool reader = chosen || model || has_reader(args.note);

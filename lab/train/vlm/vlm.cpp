@@ -11,6 +11,7 @@
 #include <map>
 
 #include "arrcoc/weights.h"
+#include "base/json.h"
 #include "lab/train/vlm/allocator.h"
 #include "lab/train/vlm/shapes.h"
 #include "lab/train/vlm/start.h"
@@ -275,8 +276,7 @@ void Trainer::save() const {
   for (const char* name : {"config.json", "tokenizer.json", "preprocessor_config.json",
                            "video_preprocessor_config.json", "generation_config.json"})
     if (fs::exists(in(folder_, name)))
-      fs::copy_file(in(folder_, name), in(options_.out, name),
-                    fs::copy_options::overwrite_existing);
+      write_text_file(in(options_.out, name), read_text(in(folder_, name)));
 }
 
 VlmReport Trainer::run() {
