@@ -4,6 +4,8 @@
 
 #include "arrcoc/error.h"
 #include "hf/small_models.h"
+#include "models/hf/checkpoint.h"
+#include "models/hf/generate.h"
 #include "models/hf/processor.h"
 #include "models/hf/vlm.h"
 
@@ -150,6 +152,78 @@ TEST(Experts, FilesWithTheNamesOfModulesAreRead) {
   write_text(scratch.path("config.json"), read_json(folder + "/config.json").dump());
   for (const TensorCheck& check : check_golden(scratch.path(""), folder + "/golden.safetensors"))
     EXPECT_TRUE(check.ok()) << check.name << " " << check.difference << " " << check.problem;
+}
+
+// The form of deepseek-ai's own config.json, numbers as published; configs/deepseek_ocr2.json is
+// what transformers' conversion makes of it.
+json published() {
+  return json::parse(R"({
+    "model_type": "deepseek_vl_v2", "torch_dtype": "bfloat16", "tile_tag": "2D",
+    "global_view_pos": "head", "candidate_resolutions": [[1024, 1024]],
+    "architectures": ["DeepseekOCR2ForCausalLM"], "hidden_size": 1280, "vocab_size": 129280,
+    "language_config": {
+      "architectures": ["DeepseekV2ForCausalLM"], "bos_token_id": 0, "eos_token_id": 1,
+      "first_k_dense_replace": 1, "hidden_size": 1280, "intermediate_size": 6848,
+      "kv_lora_rank": null, "lm_head": true, "max_position_embeddings": 8192,
+      "moe_intermediate_size": 896, "n_group": 1, "n_routed_experts": 64, "n_shared_experts": 2,
+      "num_attention_heads": 10, "num_experts_per_tok": 6, "num_hidden_layers": 12,
+      "num_key_value_heads": 10, "q_lora_rank": null, "qk_nope_head_dim": 0,
+      "qk_rope_head_dim": 0, "rm_head": false, "topk_group": 1, "topk_method": "greedy",
+      "torch_dtype": "bfloat16", "use_mla": false, "v_head_dim": 0, "vocab_size": 129280},
+    "projector_config": {"input_dim": 896, "model_type": "mlp_projector", "n_embed": 1280,
+      "projector_type": "linear"},
+    "vision_config": {"image_size": 1024, "mlp_ratio": 3.7362, "model_name": "deepencoderv2",
+      "model_type": "vision", "width": {"qwen2-0-5b": {"dim": 896}, "sam_vit_b": {
+        "downsample_channels": [512, 1024], "global_attn_indexes": [2, 5, 8, 11], "heads": 12,
+        "layers": 12, "width": 768}}}})");
+}
+
+// Names and shapes of all tensors that a configuration asks for.
+std::map<std::string, std::vector<int64_t>> shapes_of(const ModelConfig& config) {
+  PlanSource plan(spellings_of(config));
+  visit_tensors(config, plan);
+  return plan.planned();
+}
+
+TEST(DeepseekConfig, AsItsAuthorsPublishItIsTheSameModel) {
+  const ModelConfig theirs = parse_config(published(), "config.json");
+  const ModelConfig ours = read_config(data("../../configs/deepseek_ocr2.json"));
+  EXPECT_EQ(theirs.family, Family::deepseek_ocr2);
+  EXPECT_EQ(theirs.dtype, "bfloat16");
+  EXPECT_EQ(theirs.image_token, ours.image_token);
+  EXPECT_EQ(shapes_of(theirs), shapes_of(ours));
+  EXPECT_EQ(theirs.deepseek.sam.global_layers, ours.deepseek.sam.global_layers);
+  for (const auto& [a, b] : {std::pair{&theirs.decoder, &ours.decoder},
+                             std::pair{&theirs.deepseek.encoder, &ours.deepseek.encoder}}) {
+    EXPECT_EQ(a->theta, b->theta);
+    EXPECT_EQ(a->eps, b->eps);
+    EXPECT_EQ(a->heads, b->heads);
+    EXPECT_EQ(a->kv_heads, b->kv_heads);
+    EXPECT_EQ(a->head_dim, b->head_dim);
+    EXPECT_EQ(a->experts.in_layer, b->experts.in_layer);
+    EXPECT_EQ(a->experts.chosen, b->experts.chosen);
+    EXPECT_EQ(a->experts.limited, b->experts.limited);
+  }
+}
+
+TEST(DeepseekConfig, AnswersEndWhereTheirConfigurationSays) {
+  Scratch scratch;
+  write_text(scratch.path("config.json"), published().dump());
+  EXPECT_EQ(read_generation(scratch.path("")).stop, std::vector<int64_t>{1});
+}
+
+TEST(DeepseekConfig, OtherModelsOfThatTypeAreRefusedInOneLine) {
+  json first = published();  // DeepSeek-OCR: CLIP in place of the encoder of queries
+  json& width = first["vision_config"]["width"];
+  width.erase("qwen2-0-5b");
+  width["clip-l-14-224"] = {{"layers", 24}, {"heads", 16}, {"width", 1024}};
+  try {
+    parse_config(first, "config.json");
+    FAIL() << "was read";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::unsupported);
+    EXPECT_NE(std::string(error.what()).find("only DeepSeek-OCR-2"), std::string::npos);
+  }
 }
 
 TEST(Experts, OnlyThoseOfTheBestGroupsAreAskedWhereTheFileSaysSo) {

@@ -381,6 +381,7 @@ ModelConfig read_config(const std::string& path) {
 ModelConfig parse_config(const json& value, const std::string& file) {
   const Settings top(value, file);
   const std::string type = top.get("model_type", "");
+  if (type == "deepseek_vl_v2") return parse_config(deepseek_hub_config(value, file), file);
   ModelConfig config;
   config.file = file;
   config.dtype = top.get("dtype", top.get("torch_dtype", ""));

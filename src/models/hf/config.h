@@ -152,6 +152,9 @@ struct ModelConfig {
 // The file, or the folder with config.json. Error{not_found, bad_json, unsupported}.
 ModelConfig read_config(const std::string& path);
 ModelConfig parse_config(const json& value, const std::string& file);
+// What deepseek-ai publishes as DeepSeek-OCR-2 (model_type deepseek_vl_v2), in transformers' form.
+// Error{unsupported} for other models of that type. parse_config asks it.
+json deepseek_hub_config(const json& value, const std::string& file);
 
 }  // namespace hf
 }  // namespace arrcoc

@@ -325,7 +325,8 @@ GenerationSettings read_generation(const std::string& folder) {
     const json value = Settings::read(config);
     const Settings s(value, config);
     out.stop = end_tokens(s);
-    if (out.stop.empty()) out.stop = end_tokens(s.below("text_config"));
+    for (const char* text : {"text_config", "language_config"})
+      if (out.stop.empty()) out.stop = end_tokens(s.below(text));
   }
   return out;
 }
