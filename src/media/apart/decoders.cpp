@@ -68,6 +68,12 @@ class Decoder {
   explicit Decoder(const DecoderLimits& limits) : limits_(limits) {}
 
   bool fresh() const { return done_ == 0; }
+  // Ended while nobody used it, which only then has something to say. It is forgotten.
+  bool died() {
+    if (!child_ || !child_->readable(std::chrono::milliseconds(0))) return false;
+    child_.reset();
+    return true;
+  }
   uint32_t start() {
     if (child_ && done_ < limits_.pictures) return refused_;
     done_ = 0;
@@ -192,6 +198,7 @@ Picture Decoders::decode(const std::vector<uint8_t>& bytes, const std::string& s
     const auto decoder = state_->pool.borrow();
     if (options.given_up && options.given_up())
       throw Error(ErrorCode::io, name + ": nobody waits for it any more");
+    if (decoder->died()) ++state_->restarts;  // before this picture, whose tries are its own
     state_->refused |= decoder->start();
     at::Tensor rgb;
     const End end = decoder->decode(bytes, name, options, rgb);

@@ -37,6 +37,8 @@ json deepseek_hub_config(const json& value, const std::string& file) {
   out["text_config"] = top.has("language_config") ? value.at("language_config") : value;
   out["text_config"]["model_type"] = "deepseek_ocr2_text";
   out.erase("language_config");
+  if (!out["text_config"].contains("tie_word_embeddings"))
+    out.emplace("tie_word_embeddings", false);  // the class's default: it has a head of its own
   return out;
 }
 
