@@ -45,6 +45,12 @@ void* bench(size_t bytes) {
   return kept.data() + (kLine - address % kLine) % kLine;
 }
 
+// Of this thread.
+const dnnl::stream& stream() {
+  thread_local const dnnl::stream one(engine());
+  return one;
+}
+
 memory at(const memory::desc& what, const void* where) {
   return memory(what, engine(), const_cast<void*>(where));
 }
@@ -135,10 +141,8 @@ memory PackedProduct::State::packed_as(const memory::desc& format) {
                                  ? memory::desc({weight_dims[1], weight_dims[0]}, type, Tag::ba)
                                  : memory::desc(weight_dims, type, Tag::oihw);
   memory out(format, engine());
-  dnnl::stream stream(engine());
   memory from = plain.defined() ? at(given, plain.data_ptr()) : packed.front();
-  dnnl::reorder(from, out).execute(stream, from, out);
-  stream.wait();
+  dnnl::reorder(from, out).execute(dnnl::stream(engine()), from, out);
   packed.push_back(out);
   if (matrix()) plain = at::Tensor();
   return out;
@@ -220,25 +224,24 @@ int64_t PackedProduct::input_bytes() const { return state_->whole ? 1 : sizeof(f
 void PackedProduct::run(const Size& size, const void* x, void* out, const Finish& finish) const {
   at::get_num_threads();  // libtorch tells OpenMP its number when a thread first asks
   const int threads = omp_get_max_threads();
-  // Waking another thread takes longer than a small product.
-  const bool small =
-      state_->matrix() && threads > 1 && size.batch * inputs() * outputs() < kWorthThreads;
-  if (small) omp_set_num_threads(1);
+  // Waking another thread takes longer than a small product, and threads that share rows are busy.
+  const bool alone =
+      threads > 1 && (omp_in_parallel() != 0 ||
+                      (state_->matrix() && size.batch * inputs() * outputs() < kWorthThreads));
+  if (alone) omp_set_num_threads(1);
   const std::shared_ptr<void> after(nullptr, [&](void*) {
-    if (small) omp_set_num_threads(threads);
+    if (alone) omp_set_num_threads(threads);
   });
   const auto shape = state_->shape(size, finish);
   const auto outputs = static_cast<int64_t>(state_->bias.size());
   const memory::desc bias = state_->matrix() ? memory::desc({1, outputs}, Type::f32, Tag::ab)
                                              : memory::desc({outputs}, Type::f32, Tag::a);
-  dnnl::stream stream(engine());
   shape->primitive.execute(
-      stream, {{DNNL_ARG_SRC, at(shape->source, x)},
-               {DNNL_ARG_WEIGHTS, shape->packed},
-               {DNNL_ARG_BIAS, at(bias, state_->bias.data())},
-               {DNNL_ARG_DST, at(shape->target, out)},
-               {DNNL_ARG_SCRATCHPAD, at(shape->scratch, bench(shape->scratch.get_size()))}});
-  stream.wait();
+      stream(), {{DNNL_ARG_SRC, at(shape->source, x)},
+                 {DNNL_ARG_WEIGHTS, shape->packed},
+                 {DNNL_ARG_BIAS, at(bias, state_->bias.data())},
+                 {DNNL_ARG_DST, at(shape->target, out)},
+                 {DNNL_ARG_SCRATCHPAD, at(shape->scratch, bench(shape->scratch.get_size()))}});
 }
 #else
 
