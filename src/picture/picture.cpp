@@ -11,6 +11,7 @@
 #include "base/clones.h"
 #include "base/sha256.h"
 #include "picture/area.h"
+#include "picture/pages.h"
 
 namespace arrcoc {
 
@@ -38,7 +39,7 @@ ARRCOC_CLONES void unit_row(const uint8_t* __restrict from, int64_t n, float* __
 }
 
 at::Tensor unit_floats(const at::Tensor& rgb) {
-  at::Tensor out = zero_pages(rgb.sizes());
+  at::Tensor out = frame_pages(rgb.sizes());
   const uint8_t* from = rgb.data_ptr<uint8_t>();
   float* to = out.data_ptr<float>();
   at::parallel_for(0, rgb.numel(), 1 << 16, [&](int64_t begin, int64_t end) {

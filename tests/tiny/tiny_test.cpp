@@ -33,16 +33,21 @@ PageFeatures read_page(const RealizerNet& net, const Tensors& w, const Tensor& c
 
 TEST(Page, OfAFrameIsThatOfItsCanvas) {
   at::manual_seed(2);
-  const Tensor frame = at::rand({3, 70, 101});
-  const Tensor bytes = (frame * 255 + 0.5).clamp(0, 255).to(at::kByte).to(at::kFloat);
-  const Tensor canvas = at::replication_pad2d(bytes.unsqueeze(0), {0, 128 - 101, 0, 96 - 70})
-                            .permute({0, 2, 3, 1})
-                            .to(at::kByte)
-                            .contiguous();
-  const Page page = page_of_frame(frame);
-  EXPECT_TRUE(at::equal(page.extent, at::tensor({101.0F, 70.0F}).view({1, 2})));
-  EXPECT_TRUE(at::equal(page.pixels, page_pixels(canvas)));
-  EXPECT_TRUE(at::equal(page.texture, page_texture(canvas, page.extent)));
+  Tensor almost = at::randint(0, 256, {3, 96, 128}, at::kLong).to(at::kByte).to(at::kFloat) / 255;
+  const Tensor whole = almost.clone();
+  almost[2][95][127] = 0.3F;  // no byte
+  for (const Tensor& frame : {at::rand({3, 70, 101}), whole, almost}) {
+    const int64_t h = frame.size(1), w = frame.size(2);
+    const Tensor bytes = (frame * 255 + 0.5).clamp(0, 255).to(at::kByte).to(at::kFloat);
+    const Tensor canvas = at::replication_pad2d(bytes.unsqueeze(0), {0, 128 - w, 0, 96 - h})
+                              .permute({0, 2, 3, 1})
+                              .to(at::kByte)
+                              .contiguous();
+    const Page page = page_of_frame(frame);
+    EXPECT_TRUE(at::equal(page.extent, at::tensor({w, h}).to(at::kFloat).view({1, 2})));
+    EXPECT_TRUE(at::equal(page.pixels, page_pixels(canvas)));
+    EXPECT_TRUE(at::equal(page.texture, page_texture(canvas, page.extent)));
+  }
 }
 
 AnswererInput some_look(int64_t tokens, int64_t padding) {

@@ -59,11 +59,16 @@ class Dense {
   int64_t outputs() const;
   // x: bytes or floats [rows,inputs]; out: floats or bytes [rows,outputs]; both with room.
   void run(const void* x, int64_t rows, void* out, const Finish& finish = {}) const;
+  // The same for one of several threads that share rows which their caller has counted.
+  void share(const void* x, int64_t rows, void* out, const Finish& finish = {}) const;
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// Tells whoever counts the work (lab/measure/cost.h) of products that are shared between threads.
+void count_work(int64_t multiply_adds);
 
 // x [B,H,W,inputs] and the result with channels last; zero padding.
 class Convolution {

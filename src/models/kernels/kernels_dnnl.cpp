@@ -14,7 +14,9 @@
 #include <omp.h>
 
 #include <dnnl.hpp>
-#include <unordered_map>
+#include <functional>
+#include <iterator>
+#include <memory>
 #endif
 
 namespace arrcoc::kernels {
@@ -43,6 +45,12 @@ void* bench(size_t bytes) {
   if (kept.size() < bytes + kLine) kept.resize(bytes + kLine);
   const auto address = reinterpret_cast<uintptr_t>(kept.data());
   return kept.data() + (kLine - address % kLine) % kLine;
+}
+
+// Of this thread.
+const dnnl::stream& stream() {
+  thread_local const dnnl::stream one(engine());
+  return one;
 }
 
 memory at(const memory::desc& what, const void* where) {
@@ -135,10 +143,8 @@ memory PackedProduct::State::packed_as(const memory::desc& format) {
                                  ? memory::desc({weight_dims[1], weight_dims[0]}, type, Tag::ba)
                                  : memory::desc(weight_dims, type, Tag::oihw);
   memory out(format, engine());
-  dnnl::stream stream(engine());
   memory from = plain.defined() ? at(given, plain.data_ptr()) : packed.front();
-  dnnl::reorder(from, out).execute(stream, from, out);
-  stream.wait();
+  dnnl::reorder(from, out).execute(dnnl::stream(engine()), from, out);
   packed.push_back(out);
   if (matrix()) plain = at::Tensor();
   return out;
@@ -217,28 +223,57 @@ int64_t PackedProduct::inputs() const { return state_->weight_dims[1]; }
 int64_t PackedProduct::outputs() const { return state_->weight_dims[0]; }
 int64_t PackedProduct::input_bytes() const { return state_->whole ? 1 : sizeof(float); }
 
+namespace {
+
+// What a thread hands to a shape's primitive: only the addresses differ from call to call.
+struct Bound {
+  std::weak_ptr<const void> shape;
+  memory source, bias, target, scratch;
+};
+
+Bound& bound_to(const std::shared_ptr<const void>& shape) {
+  constexpr size_t kKept = 256;
+  thread_local std::vector<Bound> all(kKept);
+  return all[std::hash<const void*>{}(shape.get()) / 16 % kKept];
+}
+
+bool same(const std::weak_ptr<const void>& a, const std::shared_ptr<const void>& b) {
+  return !a.owner_before(b) && !b.owner_before(a);
+}
+
+}  // namespace
+
 void PackedProduct::run(const Size& size, const void* x, void* out, const Finish& finish) const {
   at::get_num_threads();  // libtorch tells OpenMP its number when a thread first asks
   const int threads = omp_get_max_threads();
-  // Waking another thread takes longer than a small product.
-  const bool small =
-      state_->matrix() && threads > 1 && size.batch * inputs() * outputs() < kWorthThreads;
-  if (small) omp_set_num_threads(1);
+  // Waking another thread takes longer than a small product, and threads that share rows are busy.
+  const bool alone =
+      threads > 1 && (omp_in_parallel() != 0 ||
+                      (state_->matrix() && size.batch * inputs() * outputs() < kWorthThreads));
+  if (alone) omp_set_num_threads(1);
   const std::shared_ptr<void> after(nullptr, [&](void*) {
-    if (small) omp_set_num_threads(threads);
+    if (alone) omp_set_num_threads(threads);
   });
   const auto shape = state_->shape(size, finish);
-  const auto outputs = static_cast<int64_t>(state_->bias.size());
-  const memory::desc bias = state_->matrix() ? memory::desc({1, outputs}, Type::f32, Tag::ab)
-                                             : memory::desc({outputs}, Type::f32, Tag::a);
-  dnnl::stream stream(engine());
-  shape->primitive.execute(
-      stream, {{DNNL_ARG_SRC, at(shape->source, x)},
-               {DNNL_ARG_WEIGHTS, shape->packed},
-               {DNNL_ARG_BIAS, at(bias, state_->bias.data())},
-               {DNNL_ARG_DST, at(shape->target, out)},
-               {DNNL_ARG_SCRATCHPAD, at(shape->scratch, bench(shape->scratch.get_size()))}});
-  stream.wait();
+  Bound& bound = bound_to(shape);
+  if (!same(bound.shape, shape)) {
+    const auto outputs = static_cast<int64_t>(state_->bias.size());
+    const memory::desc bias = state_->matrix() ? memory::desc({1, outputs}, Type::f32, Tag::ab)
+                                               : memory::desc({outputs}, Type::f32, Tag::a);
+    bound = {shape, at(shape->source, x), at(bias, state_->bias.data()), at(shape->target, out),
+             at(shape->scratch, bench(shape->scratch.get_size()))};
+  }
+  bound.source.set_data_handle(const_cast<void*>(x));
+  bound.target.set_data_handle(out);
+  bound.scratch.set_data_handle(bench(shape->scratch.get_size()));
+  const dnnl_exec_arg_t given[] = {{DNNL_ARG_SRC, bound.source.get()},
+                                   {DNNL_ARG_WEIGHTS, shape->packed.get()},
+                                   {DNNL_ARG_BIAS, bound.bias.get()},
+                                   {DNNL_ARG_DST, bound.target.get()},
+                                   {DNNL_ARG_SCRATCHPAD, bound.scratch.get()}};
+  dnnl::error::wrap_c_api(
+      dnnl_primitive_execute(shape->primitive.get(), stream().get(), std::size(given), given),
+      "could not execute a product");
 }
 #else
 

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <list>
 #include <map>
@@ -75,7 +76,47 @@ Waiting& waiting() {
   return *one;
 }
 
+// Blocks never move; a thread keeps them.
+struct Blocks {
+  struct Block {
+    std::unique_ptr<char, decltype(&std::free)> memory;
+    size_t size;
+  };
+  std::vector<Block> all;
+  size_t block = 0, used = 0;  // what is taken: all blocks before, and so much of this one
+};
+
+Blocks& blocks() {
+  thread_local Blocks one;
+  return one;
+}
+
 }  // namespace
+
+Shelf::Shelf() : block_(blocks().block), used_(blocks().used) {}
+Shelf::~Shelf() {
+  blocks().block = block_;
+  blocks().used = used_;
+}
+
+void* Shelf::take(size_t bytes) const {
+  constexpr size_t kBlock = size_t{1} << 20;
+  Blocks& b = blocks();
+  bytes = (bytes + kLine - 1) / kLine * kLine;
+  while (b.block < b.all.size() && b.used + bytes > b.all[b.block].size) {
+    ++b.block;
+    b.used = 0;
+  }
+  if (b.block == b.all.size()) {
+    const size_t size = std::max(bytes, kBlock);
+    auto* const memory = static_cast<char*>(std::aligned_alloc(kLine, size));
+    if (memory == nullptr) throw std::bad_alloc();
+    b.all.push_back({{memory, &std::free}, size});
+  }
+  void* const out = b.all[b.block].memory.get() + b.used;
+  b.used += bytes;
+  return out;
+}
 
 at::Tensor scratch(const std::vector<int64_t>& sizes, at::ScalarType type) {
   size_t bytes = c10::elementSize(type);

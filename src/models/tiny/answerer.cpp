@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "models/tiny/page.h"
+#include "models/tiny/prepared.h"
 #include "models/tiny/recompute.h"
 
 namespace arrcoc::tiny {
@@ -72,22 +73,26 @@ Answerer::Answerer(const Shape& shape) : shape_(shape) {
   out_ = Linear(layout_, "out", d, kSymbols);
 }
 
-Tensor Answerer::embed(const Parameters& w, const AnswererInput& look, const Tensor& where,
-                       at::ScalarType type) const {
-  const int64_t n = look.patches.size(1);
-  Tensor wide = look.patches.view({look.patches.size(0), n, kWide, kWide, 3});
+Tensor Answerer::patches(const Parameters& w, const Tensor& patches, at::ScalarType type) const {
+  const int64_t q = patches.size(0), n = patches.size(1);
+  Tensor wide = patches.view({q, n, kWide, kWide, 3});
   Tensor pixels = wide.narrow(2, kMargin, kPatch)
                       .narrow(3, kMargin, kPatch)
                       .to(type)
                       .div(127.5)
                       .sub(1)
-                      .reshape({look.patches.size(0), n, kPixels});
+                      .reshape({q, n, kPixels});
   Tensor mean = pixels.mean({2}, true);
   Tensor flat = pixels - mean;
   Tensor deviation = flat.square().mean({2}, true).add(1e-3).sqrt();
   Tensor around = ring_of(wide.to(type).mean({4})).div(127.5).sub(1);
-  Tensor h = patch_(w, at::cat({pixels, flat / deviation}, 2)) +
-             at::linear((around - mean) / deviation, w[ring_]);
+  return patch_(w, at::cat({pixels, flat / deviation}, 2)) +
+         at::linear((around - mean) / deviation, w[ring_]);
+}
+
+Tensor Answerer::embed(const Parameters& w, const AnswererInput& look, const Tensor& where,
+                       at::ScalarType type) const {
+  Tensor h = w.fast ? fast_patches(w, look.patches) : patches(w, look.patches, type);
   h = h + patch2_(w, at::gelu(h));
   h = h + place_(w, where);
   return at::cat({h, embed_question(w, look.question)}, 1);
@@ -98,6 +103,7 @@ Tensor Answerer::embed_question(const Parameters& w, const Tensor& question) con
 }
 
 Tensor Answerer::through_layers(const Parameters& w, Tensor x, const Tensor& mask) const {
+  if (w.fast) return w.fast->layers(w, pointers_to(layers_), x, mask);
   for (const Layer& layer : layers_) {
     const auto part = [&layer, mask](const Parameters& w, const Tensor& x) {
       return layer(w, x, mask);
@@ -218,6 +224,7 @@ Tensor Answerer::write(const Parameters& w, const Memory& memory, const Tensor& 
 
 Tensor Answerer::decode(const Parameters& w, const Memory& memory, const Tensor& symbol,
                         int64_t place, Decoding& past, Tensor* looked) const {
+  if (w.fast) return fast_decode(w, memory, symbol, place, past, looked);
   Tensor x = at::embedding(w[symbols_], symbol) + w[answer_places_].narrow(0, place, 1);
   for (size_t i = 0; i < decoder_.size(); ++i) {
     const DecoderLayer& layer = decoder_[i];
@@ -355,21 +362,27 @@ Answerer::Written Answerer::write_beam(const Parameters& w, const Memory& memory
   const auto whole = memory.states.options().dtype(at::kLong);
   const Tensor answer_of = at::arange(batch * width, whole).div(width, "floor");
   Decoding past{{}, std::vector<KeysValues>(decoder_.size())};
-  for (const DecoderLayer& layer : decoder_) {
-    const KeysValues read = layer.cross.remember(w, memory.states);
-    past.cross.push_back(
-        {read.keys.index_select(0, answer_of), read.values.index_select(0, answer_of)});
-  }
+  for (const DecoderLayer& layer : decoder_)
+    past.cross.push_back(layer.cross.remember(w, memory.states));
   Memory wide;
-  wide.mask = memory.mask.index_select(0, answer_of);
+  wide.mask = memory.mask;
+  if (!w.fast) {  // in 8 bits all candidates of an answer read the same rows
+    for (KeysValues& read : past.cross)
+      read = {read.keys.index_select(0, answer_of), read.values.index_select(0, answer_of)};
+    wide.mask = memory.mask.index_select(0, answer_of);
+  }
   Beams beams(batch, width, tokens, memory.states.options());
   Tensor symbol = at::full({batch * width, 1}, kEnd, whole);
   for (int step = 0; step <= longest; ++step) {
     Tensor looked = at::zeros_like(beams.focus);
     const Tensor next = decode(w, wide, symbol, step, past, tokens > 0 ? &looked : nullptr);
     const Tensor from = beams.go_on(next, looked / static_cast<double>(decoder_.size()));
-    for (KeysValues& written : past.self)
-      written = {written.keys.index_select(0, from), written.values.index_select(0, from)};
+    if (w.fast) {
+      for (Tensor& written : past.written) written = written.index_select(0, from);
+    } else {
+      for (KeysValues& written : past.self)
+        written = {written.keys.index_select(0, from), written.values.index_select(0, from)};
+    }
     symbol = beams.symbols.narrow(1, step, 1);
     if ((step % 4 == 3 || batch == 1) && beams.known()) break;
   }

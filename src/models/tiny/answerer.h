@@ -81,14 +81,20 @@ class Answerer {
   // Keys and values of what was written and of what is read, one a layer.
   struct Decoding {
     std::vector<KeysValues> cross, self;
+    Tensors written;  // of `self` in 8 bits: [rows,length,2,width]
   };
   struct Beams;
   // Probabilities [Q,kSymbols] of the symbol after `symbol` [Q,1] at that place. looked (optional,
   // [Q,tokens]): the attention of all layers is added.
   Tensor decode(const Parameters& w, const Memory& memory, const Tensor& symbol, int64_t place,
                 Decoding& past, Tensor* looked) const;
+  Tensor fast_decode(const Parameters& w, const Memory& memory, const Tensor& symbol, int64_t place,
+                     Decoding& past, Tensor* looked) const;
   Tensor embed_question(const Parameters& w, const Tensor& question) const;  // [Q,T,width]
   Tensor through_layers(const Parameters& w, Tensor x, const Tensor& mask) const;
+  // Pixels [Q,N,kPatchBytes] as they are, and those around, for the first layer: [Q,N,width].
+  Tensor patches(const Parameters& w, const Tensor& patches, at::ScalarType type) const;
+  Tensor fast_patches(const Parameters& w, const Tensor& patches) const;
   // Tokens and characters before the first layer, [Q,N+T,width]; where: place_features.
   Tensor embed(const Parameters& w, const AnswererInput& look, const Tensor& where,
                at::ScalarType type) const;

@@ -1,7 +1,5 @@
 #include "models/tiny/attend_kernels.h"
 
-#include <cstring>
-
 #define ARRCOC_LOOPS "models/tiny/attend_kernels.inc"
 
 namespace arrcoc::tiny {
@@ -11,9 +9,8 @@ namespace arrcoc::tiny {
 namespace {
 
 struct Kernels {
-  decltype(&plain::products) products = ARRCOC_BY_MACHINE(products);
-  decltype(&plain::exponentials) exponentials = ARRCOC_BY_MACHINE(exponentials);
-  decltype(&plain::weigh) weigh = ARRCOC_BY_MACHINE(weigh);
+  decltype(&plain::attend_rows) rows = ARRCOC_BY_MACHINE(attend_rows);
+  decltype(&plain::attend_rows_in_bytes) bytes = ARRCOC_BY_MACHINE(attend_rows_in_bytes);
 };
 
 const Kernels& kernels() {
@@ -23,13 +20,12 @@ const Kernels& kernels() {
 
 }  // namespace
 
-void products(const float* q, const float* keys, int64_t d, int64_t stride, float* scores) {
-  kernels().products(q, keys, d, stride, scores);
+void attend_rows(const AttendRows& rows, float* out, int64_t out_step) {
+  kernels().rows(rows, out, out_step);
 }
-float exponentials(float* x, int64_t n) { return kernels().exponentials(x, n); }
-void weigh(const float* p, int64_t stride, const float* total, const float* values, int64_t length,
-           int64_t d, float* out) {
-  kernels().weigh(p, stride, total, values, length, d, out);
+void attend_rows_in_bytes(const AttendRows& rows, float per, float zero, float top, uint8_t* out,
+                          int64_t out_step) {
+  kernels().bytes(rows, per, zero, top, out, out_step);
 }
 
 }  // namespace arrcoc::tiny

@@ -150,7 +150,7 @@ Layer::Layer(Layout& layout, const std::string& name, int64_t width, int heads, 
       mlp(layout, name + ".mlp", width, hidden, gain) {}
 
 Tensor Layer::operator()(const Parameters& w, const Tensor& x, const Tensor& mask) const {
-  if (w.fast) return w.fast->layer(w, *this, x, mask);
+  if (w.fast) return w.fast->layers(w, {this}, x, mask);
   Tensor n = norm1(w, x);
   Tensor y = x + attention(w, n, attention.remember(w, n), mask);
   return y + mlp(w, norm2(w, y));

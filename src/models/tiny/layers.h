@@ -130,6 +130,12 @@ struct Layer {
   Tensor operator()(const Parameters& w, const Tensor& x, const Tensor& mask) const;
 };
 
+inline std::vector<const Layer*> pointers_to(const std::vector<Layer>& layers) {
+  std::vector<const Layer*> out;
+  for (const Layer& layer : layers) out.push_back(&layer);
+  return out;
+}
+
 // Additive mask [B,1,1,S] in the type of the activations from real [B,S] (bool).
 Tensor additive_mask(const Tensor& real, at::ScalarType type);
 

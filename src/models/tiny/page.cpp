@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <atomic>
 #include <vector>
 
 #include "arrcoc/texture.h"
@@ -54,13 +55,21 @@ Tensor texture_of(const Tensor& frames, const Tensor& extent) {
   return texture;
 }
 
-// A row of a frame's plane as bytes, its last one repeated, and as the floats of those bytes.
-ARRCOC_CLONES void fill_row(const float* __restrict from, int64_t w, int64_t cols,
-                            uint8_t* __restrict bytes, float* __restrict floats) {
-  for (int64_t x = 0; x < w; ++x)
-    bytes[x] = static_cast<uint8_t>(
-        static_cast<int>(std::min(std::max(from[x] * 255 + 0.5F, 0.0F), 255.0F)));
+// A row of a frame's plane as bytes, its last one repeated; whether the floats are those of bytes.
+ARRCOC_CLONES bool fill_bytes(const float* __restrict from, int64_t w, int64_t cols,
+                              uint8_t* __restrict bytes) {
+  int other = 0;
+  for (int64_t x = 0; x < w; ++x) {
+    const int byte = static_cast<int>(std::min(std::max(from[x] * 255 + 0.5F, 0.0F), 255.0F));
+    bytes[x] = static_cast<uint8_t>(byte);
+    other |= static_cast<float>(byte) / 255.0F != from[x] ? 1 : 0;
+  }
   for (int64_t x = w; x < cols; ++x) bytes[x] = bytes[w - 1];
+  return other == 0;
+}
+
+ARRCOC_CLONES void fill_floats(const uint8_t* __restrict bytes, int64_t cols,
+                               float* __restrict floats) {
   for (int64_t x = 0; x < cols; ++x) floats[x] = static_cast<float>(bytes[x]) / 255.0F;
 }
 
@@ -117,22 +126,31 @@ Page page_of_frame(const Tensor& frame) {
   Page out;
   out.extent = at::tensor({static_cast<float>(w), static_cast<float>(h)}, at::kFloat).view({1, 2});
   out.pixels = scratch({1, rows / kStride, cols / kStride, 48}, at::kByte);
-  const Tensor frames = scratch({1, 3, rows, cols}, at::kFloat);
   const float* from = dense.data_ptr<float>();
-  auto* floats = frames.data_ptr<float>();
   auto* cells = out.pixels.data_ptr<uint8_t>();
-  at::parallel_for(0, rows / kStride, 8, [&](int64_t begin, int64_t end) {
-    std::vector<uint8_t> bytes(static_cast<size_t>(3 * kStride * cols));
-    for (int64_t r = begin; r < end; ++r) {
-      for (int64_t c = 0; c < 3; ++c)
-        for (int64_t y = 0; y < kStride; ++y) {
-          const int64_t row = r * kStride + y;
-          fill_row(from + (c * h + std::min(row, h - 1)) * w, w, cols,
-                   bytes.data() + (c * kStride + y) * cols, floats + (c * rows + row) * cols);
-        }
-      fill_cells(bytes.data(), cols, cells + r * (cols / kStride) * 48);
-    }
-  });
+  // The texture is that of the bytes. A frame that shows whole pixels is its own.
+  std::atomic<bool> exact = rows == h && cols == w;
+  const auto fill = [&](float* floats) {
+    at::parallel_for(0, rows / kStride, 8, [&](int64_t begin, int64_t end) {
+      std::vector<uint8_t> bytes(static_cast<size_t>(3 * kStride * cols));
+      for (int64_t r = begin; r < end && (floats || exact); ++r) {
+        for (int64_t c = 0; c < 3; ++c)
+          for (int64_t y = 0; y < kStride; ++y) {
+            const int64_t row = r * kStride + y;
+            uint8_t* to = bytes.data() + (c * kStride + y) * cols;
+            if (!fill_bytes(from + (c * h + std::min(row, h - 1)) * w, w, cols, to)) exact = false;
+            if (floats) fill_floats(to, cols, floats + (c * rows + row) * cols);
+          }
+        fill_cells(bytes.data(), cols, cells + r * (cols / kStride) * 48);
+      }
+    });
+  };
+  if (exact) fill(nullptr);
+  Tensor frames = dense.unsqueeze(0);
+  if (!exact) {
+    frames = scratch({1, 3, rows, cols}, at::kFloat);
+    fill(frames.data_ptr<float>());
+  }
   out.texture = texture_of(frames, out.extent).permute({0, 2, 3, 1});
   return out;
 }

@@ -7,9 +7,7 @@
 #include <atomic>
 #include <cmath>
 
-#include "models/tiny/attend_cpu.h"
 #include "models/tiny/kernels.h"
-#include "models/tiny/row_kernels.h"
 
 namespace arrcoc::tiny {
 
@@ -146,6 +144,7 @@ void Prepared::lay_side_by_side(int first, int second) {
 
 Prepared::Slot& Prepared::slot(int weight) const { return *slots_.at(weight); }
 Scale Prepared::scale(int weight) const { return slot(weight).scale; }
+bool Prepared::whole(int weight) const { return slot(weight).whole; }
 bool Prepared::made(int weight) const { return slot(weight).made; }
 
 const Dense& Prepared::dense(int weight) const {
@@ -164,16 +163,20 @@ const Dense& Prepared::pair(int first) const {
   return *s.pair;
 }
 
-const Convolution& Prepared::convolution(int weight) const {
-  const Slot& s = slot(weight);
-  return convolution(weight, s.weights, s.scale);
-}
-
-const Convolution& Prepared::convolution(int weight, const Weights& own, const Scale& input) const {
+const Dense& Prepared::dense(int weight, const Weights& own, const Scale& input) const {
   Slot& s = slot(weight);
   std::call_once(s.once, [&] {
-    s.convolution = std::make_unique<const Convolution>(own, s.spec.stride, s.spec.padding, input);
+    s.dense = std::make_unique<const Dense>(own, &input);
     s.made = true;
+  });
+  return *s.dense;
+}
+
+const Convolution& Prepared::convolution(int weight) const {
+  Slot& s = slot(weight);
+  std::call_once(s.once, [&] {
+    s.convolution =
+        std::make_unique<const Convolution>(s.weights, s.spec.stride, s.spec.padding, s.scale);
   });
   return *s.convolution;
 }
@@ -186,16 +189,13 @@ Tensor with_room(const Tensor& x) {
 }
 
 Tensor Prepared::bytes(const Parameters& w, const Norm* norm, const Tensor& x, int weight,
-                       bool gelu, float* floats) const {
+                       RowWork work) const {
   const int64_t width = x.size(-1), rows = x.numel() / width;
   Tensor out = room_for(rows, width, at::kByte);
-  RowWork work;
   if (norm) {
     work.weight = w[norm->weight].data_ptr<float>();
     work.bias = w[norm->bias].data_ptr<float>();
   }
-  work.gelu = gelu;
-  work.floats = floats;
   work.bytes = out.data_ptr<uint8_t>();
   work.scale = scale(weight);
   work_rows(x.data_ptr<float>(), rows, width, work);
@@ -232,71 +232,19 @@ Tensor Prepared::linear(int weight, const Tensor& x) const {
   return out.view(sizes);
 }
 
-void Prepared::attend_self(const Parameters& w, const Norm& norm, const Attention& attention,
-                           const Tensor& y, const std::vector<Sequences>& among,
-                           const std::vector<Tensor>& masks) const {
-  const int64_t rows = y.size(0), d = y.size(1), heads = attention.heads, each = d / heads;
-  const Tensor in = input(w, &norm, y, attention.query.weight);
-  const Tensor all = room_for(rows, 3 * d, at::kFloat), seen = room_for(rows, d, at::kFloat);
-  pair(attention.query.weight).run(in.data_ptr(), rows, all.data_ptr());
-  for (size_t i = 0; i < among.size(); ++i) {
-    const Sequences& s = among[i];
-    const auto view = [&](const Tensor& of, int64_t from) {
-      const int64_t width = of.size(1);
-      return of.as_strided({s.count, heads, s.length, each},
-                           {s.gap * width, each, s.step * width, 1}, s.start * width + from);
-    };
-    attend_cpu_into(view(all, 0), view(all, d), view(all, 2 * d), masks[i], view(seen, 0));
-  }
-  const Tensor last = input(w, nullptr, seen, attention.out.weight);
-  dense(attention.out.weight).run(last.data_ptr(), rows, y.data_ptr(), {true, false, nullptr});
-}
-
-void Prepared::attend_other(const Parameters& w, const Norm& norm, const Attention& attention,
-                            const Tensor& y, const KeysValues& past, const Tensor& mask) const {
-  const int64_t rows = y.size(0), d = y.size(1), heads = attention.heads, each = d / heads;
-  const int64_t count = past.keys.size(0), length = rows / count;
-  const Tensor in = input(w, &norm, y, attention.query.weight);
-  const Tensor q = room_for(rows, d, at::kFloat), seen = room_for(rows, d, at::kFloat);
-  dense(attention.query.weight).run(in.data_ptr(), rows, q.data_ptr());
-  const auto view = [&](const Tensor& of) {
-    return of.view({count, length, heads, each}).transpose(1, 2);
-  };
-  attend_cpu_into(view(q), past.keys, past.values, mask, view(seen));
-  const Tensor last = input(w, nullptr, seen, attention.out.weight);
-  dense(attention.out.weight).run(last.data_ptr(), rows, y.data_ptr(), {true, false, nullptr});
-}
-
-void Prepared::mlp(const Mlp& mlp, const Tensor& in, float* out, bool add) const {
-  const int64_t rows = in.size(0);
-  const Dense &first = dense(mlp.in.weight), &second = dense(mlp.out.weight);
-  const bool whole = slot(mlp.in.weight).whole && slot(mlp.out.weight).whole;
-  Tensor hidden = room_for(rows, first.outputs(), whole ? at::kByte : at::kFloat);
-  const Scale between = scale(mlp.out.weight);
-  first.run(in.data_ptr(), rows, hidden.data_ptr(), {false, true, whole ? &between : nullptr});
-  if (!whole) hidden = input(Parameters(tensors_), nullptr, hidden, mlp.out.weight);
-  second.run(hidden.data_ptr(), rows, out, {add, false, nullptr});
-}
-
-void Prepared::mlp(const Parameters& w, const Norm& norm, const Mlp& part, const Tensor& y) const {
-  mlp(part, input(w, &norm, y, part.in.weight), y.data_ptr<float>(), true);
-}
-
 Tensor Prepared::mlp(const Parameters& w, const Mlp& part, const Tensor& x) const {
-  const Tensor in = input(w, nullptr, x.contiguous(), part.in.weight);
   const int64_t rows = x.numel() / x.size(-1);
-  const Tensor out = room_for(rows, dense(part.out.weight).outputs(), at::kFloat);
-  mlp(part, in, out.data_ptr<float>(), false);
+  const Tensor in = input(w, nullptr, x.contiguous(), part.in.weight);
+  const Tensor hidden = room_for(rows, dense(part.in.weight).outputs(), at::kFloat),
+               out = room_for(rows, dense(part.out.weight).outputs(), at::kFloat);
+  const bool bytes = whole(part.out.weight);
+  dense(part.in.weight).run(in.data_ptr(), rows, hidden.data_ptr(), {false, !bytes, nullptr});
+  const Tensor next = bytes ? room_for(rows, hidden.size(1), at::kByte) : hidden;
+  if (bytes)
+    light(hidden.data_ptr<float>(), hidden.numel(), scale(part.out.weight),
+          next.data_ptr<uint8_t>());
+  dense(part.out.weight).run(next.data_ptr(), rows, out.data_ptr());
   return out.view(x.sizes());
-}
-
-Tensor Prepared::layer(const Parameters& w, const Layer& layer, const Tensor& x,
-                       const Tensor& mask) const {
-  const int64_t batch = x.size(0), length = x.size(1);
-  const Tensor y = with_room(x);
-  attend_self(w, layer.norm1, layer.attention, y, {{batch, length, 1, length}}, {mask});
-  mlp(w, layer.norm2, layer.mlp, y);
-  return y.view(x.sizes());
 }
 
 }  // namespace arrcoc::tiny

@@ -14,6 +14,7 @@
 
 #include "models/tiny/kernels.h"
 #include "models/tiny/layers.h"
+#include "models/tiny/row_kernels.h"
 
 namespace arrcoc::tiny {
 
@@ -40,9 +41,32 @@ class RangesSeen {
 };
 
 // Rows of [rows,width] that look at each other: `count` sequences of `length` rows, `step` rows
-// from one to the next, the sequences' first rows `gap` rows apart, the first of all at `start`.
+// from one to the next. The `inner` sequences of a page begin `gap` rows apart, pages `page` rows
+// apart.
 struct Sequences {
-  int64_t count, length, step, gap, start = 0;
+  int64_t count, length, step, gap, inner, page;
+  int64_t row(int64_t sequence, int64_t i) const {
+    return sequence / inner * page + sequence % inner * gap + i * step;
+  }
+};
+
+// What rows go through together, in this order; null: not that.
+struct Sublayers {
+  struct Other {  // all rows of page i look at memory i
+    const Norm* norm = nullptr;
+    const Attention* attention = nullptr;
+    const KeysValues* past = nullptr;
+    Tensor mask;  // [pages,1,1,S]
+  } other;
+  struct Self {  // rows look at those of their sequence
+    const Norm* norm = nullptr;
+    const Attention* attention = nullptr;
+    Tensor mask;  // [count,1,1,length] or undefined
+  } self;
+  struct Inner {
+    const Norm* norm = nullptr;
+    const Mlp* mlp = nullptr;
+  } inner;
 };
 
 // Immutable for whoever calls; products are packed when they are first needed.
@@ -55,41 +79,37 @@ class Prepared {
 
   bool has(int weight) const { return slots_.count(weight) > 0; }
   Scale scale(int weight) const;  // of a product's input
+  bool whole(int weight) const;   // in 8 bits
   const Dense& dense(int weight) const;
-  // Queries with the keys and values of the same attention, of the same input.
-  const Dense& pair(int queries) const;
-  const Convolution& convolution(int weight) const;
   // The same with other weights and scale than the network's, for a caller that folds its input;
   // read only until it is made.
   bool made(int weight) const;
-  const Convolution& convolution(int weight, const Weights& own, const Scale& input) const;
+  const Dense& dense(int weight, const Weights& own, const Scale& input) const;
+  // Queries with the keys and values of the same attention, of the same input.
+  const Dense& pair(int queries) const;
+  const Convolution& convolution(int weight) const;
 
   Tensor linear(int weight, const Tensor& x) const;  // floats [..,inputs] -> [..,outputs]
   // What a product reads, with room, from rows [rows,width]: bytes or floats, normalised first
   // where norm is given.
   Tensor input(const Parameters& w, const Norm* norm, const Tensor& x, int weight) const;
-  // Bytes for a product in 8 bits. floats (optional) gets what was normalised.
+  // Bytes for a product in 8 bits; what else is wanted of the rows.
   Tensor bytes(const Parameters& w, const Norm* norm, const Tensor& x, int weight,
-               bool gelu = false, float* floats = nullptr) const;
+               RowWork work = {}) const;
 
-  Tensor layer(const Parameters& w, const Layer& layer, const Tensor& x, const Tensor& mask) const;
-  // y [rows,width] with room: y += attention(norm(y)) within each sequence; mask
-  // [count,1,1,length].
-  void attend_self(const Parameters& w, const Norm& norm, const Attention& attention,
-                   const Tensor& y, const std::vector<Sequences>& among,
-                   const std::vector<Tensor>& masks) const;
-  // The same where all rows of sequence i look at memory i.
-  void attend_other(const Parameters& w, const Norm& norm, const Attention& attention,
-                    const Tensor& y, const KeysValues& past, const Tensor& mask) const;
-  // y += mlp(norm(y)); and mlp(x) alone.
-  void mlp(const Parameters& w, const Norm& norm, const Mlp& mlp, const Tensor& y) const;
+  // x [B,L,width] through transformer layers, mask [B,1,1,L].
+  Tensor layers(const Parameters& w, const std::vector<const Layer*>& layers, const Tensor& x,
+                const Tensor& mask) const;
+  // y [rows,width], contiguous, each sublayer added to it. Threads take strips of sequences through
+  // all sublayers, so that what lies between them stays in a core's cache (strips.cpp).
+  void through(const Parameters& w, const Tensor& y, const Sequences& among,
+               const Sublayers& sublayers) const;
   Tensor mlp(const Parameters& w, const Mlp& mlp, const Tensor& x) const;
 
  private:
   struct Slot;
   Slot& slot(int weight) const;
   void lay_side_by_side(int first, int second);
-  void mlp(const Mlp& mlp, const Tensor& in, float* out, bool add) const;
   const Layout& layout_;
   const Tensors& tensors_;
   std::map<int, std::unique_ptr<Slot>> slots_;

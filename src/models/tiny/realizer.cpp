@@ -75,9 +75,9 @@ Tensor RealizerNet::Axial::operator()(const Parameters& w, const Tensor& x, cons
                                       const Tensor& column_mask) const {
   const int64_t b = x.size(0), rows = x.size(1), cols = x.size(2), d = x.size(3);
   if (w.fast) {
-    const Tensor y = with_room(x);
-    run(w, y, b, rows, cols, row_mask, column_mask);
-    return y.view(x.sizes());
+    const Tensor y = x.is_contiguous() ? x : x.contiguous();
+    run(w, y, b, rows, cols, row_mask, column_mask, {});
+    return y;
   }
   Tensor n = norm1(w, x).view({b * rows, cols, d});
   Tensor y = x + row(w, n, row.remember(w, n), row_mask).view({b, rows, cols, d});
@@ -158,17 +158,20 @@ Tensor RealizerNet::stem(const Parameters& w, const Page& page, at::ScalarType t
 }
 
 PageFeatures RealizerNet::read(const Parameters& w, const Page& page, at::ScalarType type) const {
-  Tensor packed;
-  const Tensor x = w.fast ? fast_stem(w, page, packed) : stem(w, page, type);
+  Tensor text;
+  const Tensor x = w.fast ? fast_stem(w, page, text) : stem(w, page, type);
   PageFeatures out;
-  out.cells = x;
+  if (!w.fast) {
+    out.cells = x;
+    text = text_(w, x);
+  }
   const int64_t p = x.size(0), rows = x.size(1), glyph_cols = x.size(2);
   const int64_t cols = glyph_cols * kGlyphWidth / kWordWidth;
-  out.text = text_(w, x).view({p, rows, glyph_cols / 2, 2}).mean(3);
+  out.text = text.view({p, rows, glyph_cols / 2, 2}).mean(3);
   out.row_mask = additive_mask(inside(page.extent.select(1, 0), cols, kWordWidth), type);
   out.column_mask = additive_mask(inside(page.extent.select(1, 1), rows, kCellHeight), type);
   const Tensor places = place_(w, place_features(page.extent, rows, cols).to(type));
-  Tensor words = w.fast ? fast_words(w, packed, places) : word_(w, at::gelu(x)) + places;
+  Tensor words = w.fast ? fast_words(w, x, places) : word_(w, at::gelu(x)) + places;
   Tensor row_mask = repeat_rows(out.row_mask, rows);
   Tensor column_mask = repeat_rows(out.column_mask, cols);
   for (const Axial& block : page_blocks_) words = block(w, words, row_mask, column_mask);
@@ -215,10 +218,9 @@ Tensor RealizerNet::ask_block(const Parameters& w, size_t i, const Tensor& x, co
   const int64_t q = x.size(0), cols = x.size(2), d = x.size(3);
   const KeysValues words = cross_[i].remember(w, asked);
   if (w.fast) {
-    const Tensor y = with_room(x);
-    w.fast->attend_other(w, cross_norms_[i], cross_[i], y, words, word_mask);
-    ask_blocks_[i].run(w, y, q, x.size(1), cols, row_mask, column_mask);
-    return y.view(x.sizes());
+    ask_blocks_[i].run(w, x, q, x.size(1), cols, row_mask, column_mask,
+                       {&cross_norms_[i], &cross_[i], &words, word_mask});
+    return x;
   }
   const Tensor n = cross_norms_[i](w, x).view({q, -1, d});
   const Tensor met = x + cross_[i](w, n, words, word_mask).view(x.sizes());
@@ -239,7 +241,10 @@ Judgement RealizerNet::judge(const Parameters& w, const PageFeatures& page, cons
   Tensor asked = chars + ngram_(w, chars.unsqueeze(1)).squeeze(1) + w[places_].narrow(0, 0, t);
   Tensor real = question.ne(kPad);
   Tensor word_mask = additive_mask(real, type);
-  for (const Layer& layer : question_layers_) asked = layer(w, asked, word_mask);
+  if (w.fast)
+    asked = w.fast->layers(w, pointers_to(question_layers_), asked, word_mask);
+  else
+    for (const Layer& layer : question_layers_) asked = layer(w, asked, word_mask);
   Judgement out;
   if (shape_.lookups > 0)
     asked = asked + look_up(w, page, asked, page_of, each,
@@ -250,6 +255,7 @@ Judgement RealizerNet::judge(const Parameters& w, const PageFeatures& page, cons
     return each > 0 ? repeat_rows(t, each) : t.index_select(0, page_of);
   };
   Tensor x = of_questions(page.words);
+  if (w.fast) x = scratch(x.sizes().vec(), at::kFloat).copy_(x);  // blocks work in place
   Tensor row_mask = repeat_rows(of_questions(page.row_mask), rows);
   Tensor column_mask = repeat_rows(of_questions(page.column_mask), cols);
   const int64_t kept = rows_kept(rows, shape_.lookups), wide = cols * (kWordWidth / kCellHeight);

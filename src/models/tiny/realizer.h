@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "models/tiny/layers.h"
+#include "models/tiny/prepared.h"
 #include "models/tiny/tiny.h"
 
 namespace arrcoc::tiny {
@@ -29,7 +29,7 @@ struct Page {
 };
 
 struct PageFeatures {
-  Tensor cells;        // [P,H/16,W/8,cell]: where characters are named
+  Tensor cells;        // [P,H/16,W/8,cell]: where characters are named; not in 8 bits
   Tensor words;        // [P,H/16,W/32,ask]
   Tensor text;         // [P,H/16,W/16] logits of the text mask
   Tensor row_mask;     // [P,1,1,W/32] additive, columns beyond the picture
@@ -88,14 +88,17 @@ class RealizerNet {
           float gain);
     Tensor operator()(const Parameters& w, const Tensor& x, const Tensor& row_mask,
                       const Tensor& column_mask) const;
-    // In 8 bits, x [b*rows*cols,d] with room in place.
+    // In 8 bits, x [b,rows,cols,d] in place; what its rows look at before.
     void run(const Parameters& w, const Tensor& x, int64_t b, int64_t rows, int64_t cols,
-             const Tensor& row_mask, const Tensor& column_mask) const;
+             const Tensor& row_mask, const Tensor& column_mask,
+             const Sublayers::Other& before) const;
   };
   // Pixels to normalised cells, [P,H/16,W/8,cell].
   Tensor stem(const Parameters& w, const Page& page, at::ScalarType type) const;
-  // The same in 8 bits, and bytes of GELU(cells) for word_; then what word_ makes of those.
-  Tensor fast_stem(const Parameters& w, const Page& page, Tensor& packed) const;
+  // The same in 8 bits: bytes of GELU(cells) for word_, and text_ of the cells [P,H/16,W/8]; then
+  // what word_ makes of those bytes.
+  Tensor fast_stem(const Parameters& w, const Page& page, Tensor& text) const;
+  Tensor fast_cells(const Parameters& w, const Page& page) const;  // bytes of GELU(stem1)
   Tensor fast_words(const Parameters& w, const Tensor& packed, const Tensor& places) const;
   // The cells x [Q,rows,cols,ask] meet the question, then each other.
   Tensor ask_block(const Parameters& w, size_t i, const Tensor& x, const Tensor& asked,

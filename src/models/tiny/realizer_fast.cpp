@@ -4,10 +4,11 @@
 
 #include <algorithm>
 
+#include "base/clones.h"
 #include "models/tiny/kernels.h"
 #include "models/tiny/prepared.h"
 #include "models/tiny/realizer.h"
-#include "models/tiny/row_kernels.h"
+#include "models/tiny/strips.h"
 
 namespace arrcoc::tiny {
 namespace {
@@ -17,38 +18,28 @@ constexpr float kPixelStep = 1 / 127.5F;   // pixels are p / 127.5 - 1
 // The compact channels lie within [0,1], those of colour contrast and edges within [-0.5,0.5].
 constexpr float kTextureLow = -0.5F, kTextureHigh = 1;
 
-// Pixels are bytes already; texture becomes bytes over its range. Where bytes end at 127, both
-// halve.
-Tensor stem_bytes(const Page& page, int top) {
-  const int64_t cells = page.pixels.numel() / kPixels;
-  const Tensor pixels = page.pixels.contiguous(), texture = page.texture;
-  // Channel after channel or cell after cell, one page after the other.
-  const int64_t pages = texture.size(0), each = cells / pages, apart = texture.stride(0),
-                next = texture.stride(2), plane = texture.stride(3);
-  if (texture.stride(1) != next * texture.size(2))
-    return stem_bytes({pixels, texture.contiguous(), page.extent}, top);
-  std::vector<int64_t> sizes = page.pixels.sizes().vec();
-  sizes.back() = kInputs;
-  Tensor out = scratch(sizes, at::kByte);
-  const auto* p = pixels.data_ptr<uint8_t>();
-  const float* t = texture.data_ptr<float>();
-  auto* to = out.data_ptr<uint8_t>();
+constexpr int64_t kCells = 1024, kGroup = 16;  // of a strip, and at a time
+
+// Bytes of some cells of one page. Pixels are bytes already; texture becomes bytes over its range.
+// Where bytes end at 127, both halve.
+ARRCOC_CLONES void fill_cells(const uint8_t* __restrict pixels, const float* __restrict texture,
+                              int64_t next, int64_t plane, int64_t count, int top,
+                              uint8_t* __restrict to) {
   const int shift = top < 255 ? 1 : 0;
-  const float per = static_cast<float>(top) / (kTextureHigh - kTextureLow);
-  at::parallel_for(0, cells, 4096, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      uint8_t* cell = to + i * kInputs;
-      const float* own = t + i / each * apart + i % each * next;
-      for (int c = 0; c < kPixels; ++c) cell[c] = static_cast<uint8_t>(p[i * kPixels + c] >> shift);
-      for (int c = 0; c < kTextureChannels; ++c) {
-        const float value = (own[c * plane] - kTextureLow) * per + 0.5F;
-        cell[kPixels + c] = static_cast<uint8_t>(
-            static_cast<int>(std::clamp(value, 0.0F, static_cast<float>(top))));
-      }
-      std::fill(cell + kPixels + kTextureChannels, cell + kInputs, uint8_t{0});
+  const float most = static_cast<float>(top), per = most / (kTextureHigh - kTextureLow);
+  for (int c = 0; c < kTextureChannels; ++c) {
+    uint8_t bytes[kGroup];
+    for (int64_t i = 0; i < count; ++i) {
+      const float value = (texture[c * plane + i * next] - kTextureLow) * per + 0.5F;
+      bytes[i] = static_cast<uint8_t>(static_cast<int>(std::min(std::max(value, 0.0F), most)));
     }
-  });
-  return out;
+    for (int64_t i = 0; i < count; ++i) to[i * kInputs + kPixels + c] = bytes[i];
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    for (int c = 0; c < kPixels; ++c)
+      to[i * kInputs + c] = static_cast<uint8_t>(pixels[i * kPixels + c] >> shift);
+    for (int c = kPixels + kTextureChannels; c < kInputs; ++c) to[i * kInputs + c] = 0;
+  }
 }
 
 struct Folded {
@@ -68,7 +59,7 @@ Folded folded_stem(const Tensor& weight, const Tensor& bias, int top) {
   factor.narrow(0, kPixels, kTextureChannels)
       .fill_((kTextureHigh - kTextureLow) / static_cast<float>(top) / kPixelStep);
   offset.narrow(0, kPixels, kTextureChannels).fill_(kTextureLow);
-  out.weights.values = weight * factor.view({1, kInputs, 1, 1});
+  out.weights.values = weight.flatten(1) * factor;
   out.weights.bias = bias + (weight.flatten(1) * offset).sum(1);
   return out;
 }
@@ -76,31 +67,54 @@ Folded folded_stem(const Tensor& weight, const Tensor& bias, int top) {
 }  // namespace
 
 void RealizerNet::Axial::run(const Parameters& w, const Tensor& x, int64_t b, int64_t rows,
-                             int64_t cols, const Tensor& row_mask,
-                             const Tensor& column_mask) const {
+                             int64_t cols, const Tensor& row_mask, const Tensor& column_mask,
+                             const Sublayers::Other& before) const {
   const int64_t cells = rows * cols;
-  w.fast->attend_self(w, norm1, row, x, {{b * rows, cols, 1, cols}}, {row_mask});
-  std::vector<Sequences> columns;
-  std::vector<Tensor> masks;
-  for (int64_t i = 0; i < b; ++i) {
-    columns.push_back({cols, rows, cols, 1, i * cells});
-    masks.push_back(column_mask.defined() ? column_mask.narrow(0, i * cols, cols) : Tensor());
-  }
-  w.fast->attend_self(w, norm2, column, x, columns, masks);
-  w.fast->mlp(w, norm3, mlp, x);
+  Sublayers along, across;
+  along.other = before;
+  along.self = {&norm1, &row, row_mask};
+  across.self = {&norm2, &column, column_mask};
+  across.inner = {&norm3, &mlp};
+  w.fast->through(w, x, {b * rows, cols, 1, cols, rows, cells}, along);
+  w.fast->through(w, x, {b * cols, rows, cols, 1, cols, cells}, across);
 }
 
-Tensor RealizerNet::fast_stem(const Parameters& w, const Page& page, Tensor& packed) const {
+Tensor RealizerNet::fast_cells(const Parameters& w, const Page& page) const {
+  const Prepared& fast = *w.fast;
+  const Scale next = fast.scale(stem2_.weight);
+  Folded folded;
+  if (!fast.made(stem1_.weight)) folded = folded_stem(w[stem1_.weight], w[stem1_.bias], next.top);
+  const Dense& first = fast.dense(stem1_.weight, folded.weights, folded.scale);
+  const Tensor pixels = page.pixels.contiguous();
+  const bool dense = page.texture.stride(1) == page.texture.stride(2) * page.texture.size(2);
+  const Tensor texture = dense ? page.texture : page.texture.contiguous();
+  const int64_t pages = pixels.size(0), each = pixels.size(1) * pixels.size(2), all = pages * each;
+  const int64_t width = first.outputs();
+  const Tensor out = scratch({pages, pixels.size(1), pixels.size(2), width}, at::kByte);
+  count_work(all * kInputs * width);
+  each_strip((all + kCells - 1) / kCells, [&](int64_t strip) {
+    const int64_t begin = strip * kCells, count = std::min(kCells, all - begin);
+    const Shelf shelf;
+    uint8_t* const in = shelf.bytes(padded_rows(count) * kInputs);
+    float* const sums = shelf.floats(padded_rows(count) * width);
+    for (int64_t i = 0; i < count; i += kGroup) {
+      const int64_t cell = begin + i, page_of = cell / each;
+      fill_cells(pixels.data_ptr<uint8_t>() + cell * kPixels,
+                 texture.data_ptr<float>() + page_of * texture.stride(0) +
+                     (cell - page_of * each) * texture.stride(2),
+                 texture.stride(2), texture.stride(3), std::min(kGroup, count - i), next.top,
+                 in + i * kInputs);
+    }
+    first.share(in, count, sums);
+    light(sums, count * width, next, out.data_ptr<uint8_t>() + begin * width);
+  });
+  return out;
+}
+
+Tensor RealizerNet::fast_stem(const Parameters& w, const Page& page, Tensor& text) const {
   const Prepared& fast = *w.fast;
   int64_t b = page.pixels.size(0), rows = page.pixels.size(1), cols = page.pixels.size(2);
-  const int top = fast.scale(stem2_.weight).top;
-  Folded folded;
-  if (!fast.made(stem1_.weight)) folded = folded_stem(w[stem1_.weight], w[stem1_.bias], top);
-  const Convolution& first = fast.convolution(stem1_.weight, folded.weights, folded.scale);
-  const Scale second = fast.scale(stem2_.weight);
-  Tensor bytes = scratch({b, rows, cols, first.outputs()}, at::kByte);
-  first.run(stem_bytes(page, top).data_ptr<uint8_t>(), b, rows, cols, bytes.data_ptr(),
-            {false, true, &second});
+  Tensor bytes = fast_cells(w, page);
   // One convolution of `bytes`; `into` (optional) is added to.
   const auto step = [&](const Conv& conv, const Finish& finish, Tensor into) {
     const Convolution& c = fast.convolution(conv.weight);
@@ -111,18 +125,29 @@ Tensor RealizerNet::fast_stem(const Parameters& w, const Page& page, Tensor& pac
     cols = right;
     return into;
   };
-  const Finish plain, add{true, false, nullptr}, gelu{false, true, nullptr};
+  const Finish plain, add{true, false, nullptr};
+  RowWork own, lit;  // lit: GELU of what becomes bytes
+  lit.gelu = true;
   Tensor x = step(stem2_, plain, {});
-  bytes = fast.bytes(w, &norm2_, x, stem3_.weight, true, x.data_ptr<float>());
+  own = lit;
+  own.floats = x.data_ptr<float>();
+  bytes = fast.bytes(w, &norm2_, x, stem3_.weight, own);
   x = step(stem3_, add, x);
   bytes = fast.bytes(w, &norm3_, x, stem4_.weight);
-  x = step(stem4_, gelu, {});
-  bytes = fast.bytes(w, &norm5_, x, stem5_.weight, true);
+  x = step(stem4_, plain, {});
+  own = lit;
+  own.lit = true;
+  bytes = fast.bytes(w, &norm5_, x, stem5_.weight, own);
   x = step(stem5_, add, x);
-  bytes = fast.bytes(w, &norm6_, x, stem6_.weight, true);
+  bytes = fast.bytes(w, &norm6_, x, stem6_.weight, lit);
   x = step(stem6_, add, x);
-  packed = fast.bytes(w, &word_norm_, x, word_.weight, true, x.data_ptr<float>()).view(x.sizes());
-  return x;
+  text = at::empty({b, rows, cols}, at::kFloat);
+  own = lit;
+  own.along = w[text_.weight].data_ptr<float>();
+  own.products = text.data_ptr<float>();
+  const Tensor packed = fast.bytes(w, &word_norm_, x, word_.weight, own).view(x.sizes());
+  text.add_(w[text_.bias]);
+  return packed;
 }
 
 Tensor RealizerNet::fast_words(const Parameters& w, const Tensor& packed,
