@@ -5,10 +5,10 @@
 namespace arrcoc::fitting {
 namespace {
 
-TEST(FilmFit, WorthIsCoverageLessWhatCoherenceLacks) {
+TEST(FilmFit, WorthIsWhatIsShownLessTokensAndWhatCoherenceLacks) {
   measuring::FilmScore s;
-  s.boxes = 2;
-  s.covered = 1;
+  s.boxes.resize(2);
+  s.boxes[0].shown = 1;
   s.pairs = 4;
   s.coherence = 4 * 0.9;
   EXPECT_DOUBLE_EQ(worth(s), 0.5);
@@ -16,6 +16,9 @@ TEST(FilmFit, WorthIsCoverageLessWhatCoherenceLacks) {
   EXPECT_NEAR(worth(s), 0.4, 1e-9);
   s.low = 2;
   EXPECT_NEAR(worth(s), 0.15, 1e-9);
+  s.frames = 2;
+  s.tokens = 40;
+  EXPECT_NEAR(worth(s), 0.09, 1e-9);
 }
 
 TEST(FilmFit, ConstantsReachTheFollowerAndItsAllowance) {
