@@ -13,6 +13,7 @@
 #include "arrcoc/picture.h"
 #include "arrcoc/query.h"
 #include "arrcoc/registry.h"
+#include "arrcoc/renew.h"
 #include "arrcoc/texture.h"
 #include "arrcoc/tokens.h"
 #include "arrcoc/version.h"

@@ -58,7 +58,9 @@ struct FilmConstants {
   float boost = 0.17F;         // added, of what is left up to 1, where something moves
   float mover = 0.5F;          // the same where the question asks for what moves
   float even = 0.5F;           // pull of every cell to the mean of its superpixel
-  float keep = 0.04F;          // added where the leaves in force are fine, so that they stay there
+  float keep = 0.04F;          // added to the worth of leaves that are held and still current
+  float stale = 0.2F;          // change under a leaf x relevance from which it is bought again
+  float enough = 0.5F;         // of the largest relevance: from here on leaves become ever finer
   float steady = 0.85F;        // least cosine of consecutive maps within a shot (a clamp)
   float unexplained = 0.015F;  // share of pixels not explained by flow that asks for a close look
   double novelty = 0.02;       // change that is worth new tokens

@@ -1,12 +1,13 @@
 // Relevance over time: one map that follows a film, and one budget shared by its frames.
 //
 //   frame -> thumb -> motion, flow, cut? -> relevance = d*warp(previous) + (1-d)*current + boost
-//                                        -> tokens for this frame, or none and the leaves as before
+//                                        -> tokens for this frame: new leaves, and those that no
+//                                           longer show what is there; the others stay for nothing
 //
 // Looking closely (the pipeline's map for the question) is dear, so it happens at the start, after
 // cuts, when flow cannot explain what changed, and now and then; in between its map is carried
 // along by optical flow. Everything else works on thumbs of 160 to 319 pixels. The state is a few
-// maps and eight thumbs, however long the film. Nothing here is random.
+// maps and nine thumbs, however long the film. Nothing here is random.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,7 @@
 #include "arrcoc/look.h"
 #include "arrcoc/map.h"
 #include "arrcoc/picture.h"
+#include "arrcoc/renew.h"
 
 namespace arrcoc::filming {
 
@@ -83,6 +85,9 @@ struct Tuning : FilmConstants {
   int refresh = 120;           // frames between close looks where nothing asks for one
   int refresh_segments = 30;   // frames between superpixels
   int close_looks = 8;         // close looks in a row that may be asked for; one more per `refresh`
+  float same = 0.06F;   // RGB distance / sqrt 3 up to which a leaf's pixel shows what is there
+  int held = 4;         // leaves in force at once, of Allowance::most
+  float hunger = 0.1F;  // share of `wanting` that counts as novelty
 };
 
 // What changed between two frames.
@@ -134,9 +139,6 @@ Map warp(const Map& map, const Flow& flow);
 Map warp(const Map& map, const Drift& drift);
 // Mean of a thumb-sized field over each cell.
 Map pool(const std::vector<float>& field, int width, int height, const Map& shape);
-// Adds `lift` to the cells under native-detail leaves: what is fine stays fine unless something
-// else is clearly more relevant.
-void favour(const Allocation& allocation, float lift, Map& map);
 // 1 - cosine_distance.
 float coherence(const Map& a, const Map& b);
 
@@ -188,11 +190,17 @@ struct Step {
   bool cut = false;                // started afresh (not set on the first frame)
   bool looked = false;             // the question's map was computed for this frame
   double novelty = 0;
-  double strength = 0;    // mean of the 32 most relevant cells: which frame to answer from
-  int tokens = 0;         // paid for this frame; 0: `allocation` is that of an earlier one
-  Allocation allocation;  // leaves in force
+  double wanting = 0;   // share of what is most relevant that no fine leaf shows as it is
+  double strength = 0;  // mean of the 32 most relevant cells: which frame to answer from
+  int tokens = 0;       // paid for this frame: leaves that are new, or were bought again
+  // Leaves in force: at most Allowance::most x Tuning::held, of which a frame pays for `tokens`.
+  Allocation allocation;
+  std::vector<int64_t> since;  // [leaves] the frame that a leaf was paid for on, which it shows
   std::vector<std::string> notes;
 };
+
+// The leaves that this frame paid for: what a reader of the whole film takes from it.
+Allocation bought(const Step& step);
 
 class Follower {
  public:
@@ -214,7 +222,10 @@ class Follower {
   bool wants_look(const Change& change, bool fresh);
   void even_out(const Thumb& thumb, bool looked);
   void blend(Step& out, const Map& before, const Drift& drift, const Map& lost, bool fresh);
-  void allocate(Step& out, bool fresh);
+  allocating::Held held(const Thumb& thumb) const;
+  double wanting(const allocating::Held& held) const;
+  void allocate(Step& out, const Thumb& thumb, bool fresh);
+  void renew(Step& out, const Thumb& thumb, const allocating::Held& held, const Budget& budget);
 
   Options options_;
   std::shared_ptr<FlowSource> flow_;
@@ -226,6 +237,8 @@ class Follower {
   Map relevance_;  // of the frame before
   Map history_;
   Allocation allocation_;
+  std::vector<int64_t> since_;  // [leaves of allocation_]
+  Thumb shown_;                 // what they show
   int64_t frame_ = 0;
   int64_t looks_ = 0;
   int64_t last_look_ = 0;

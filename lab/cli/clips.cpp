@@ -9,6 +9,7 @@
 #include "cli/watch.h"
 #include "lab/cli/lab.h"
 #include "lab/fit/film_fit.h"
+#include "lab/fit/film_movers.h"
 
 namespace arrcoc::cli {
 
@@ -16,6 +17,7 @@ namespace {
 
 using measuring::Film;
 using measuring::FilmBaselines;
+using measuring::FilmBox;
 using measuring::FilmLook;
 using measuring::FilmScore;
 using measuring::FilmSources;
@@ -26,8 +28,11 @@ struct Clips {
   int count = scenes::kSuiteScenes;
   uint64_t seed = 0;  // 0: the suite
   std::string fit;
+  int movers = 24;
   bool json = false;
 };
+
+constexpr uint64_t kMoverSeed = 7000000;
 
 // The boxes of a question that asks for everything say nothing about following.
 bool follows(const scenes::Scene& scene, size_t q) {
@@ -49,12 +54,14 @@ std::vector<bool> cuts_of(const scenes::Scene& scene) {
   return out;
 }
 
-void add_films(const scenes::Scene& scene, const FilmLook& look, std::vector<Film>& films) {
+void add_films(const scenes::Scene& scene, int clip, const FilmLook& look,
+               std::vector<Film>& films) {
   const std::vector<bool> cuts = cuts_of(scene);
   for (size_t q = 0; q < scene.questions.size(); ++q) {
     const bool boxes = follows(scene, q);
     Film& film = films.emplace_back();
     film.layout = scene.layout;
+    film.clip = clip;
     film.question = parse_query(scene.questions[q].text);
     for (size_t i = 0; i < scene.images.size(); ++i) {
       const scenes::Image& image = scene.images[i];
@@ -75,7 +82,7 @@ std::vector<Film> generated(const Clips& args, const FilmLook& look) {
     add_films(args.seed > 0
                   ? scenes::make(*assets, "clips", args.seed + static_cast<uint64_t>(i), making)
                   : scenes::suite_scene(*assets, "clips", i),
-              look, films);
+              i, look, films);
     progress.step();
   }
   return films;
@@ -88,6 +95,7 @@ Film measured(const Clips& args, const FilmLook& look) {
   std::ifstream in(path);
   if (!in) throw Error(ErrorCode::not_found, "cannot read " + path);
   Film film;
+  film.clip = -1;
   film.question = parse_query(args.question);
   std::string text;
   for (int number = 1; std::getline(in, text); ++number) {
@@ -105,30 +113,47 @@ Film measured(const Clips& args, const FilmLook& look) {
   return film;
 }
 
+ordered_json interval_json(const measuring::Interval& i) {
+  return {rounded(i.mean), rounded(i.low), rounded(i.high)};
+}
+
+// What following covers beside what others cover with as many tokens, and the differences.
+ordered_json coverage_json(const FilmScore& s) {
+  return {
+      {"coverage", rounded(s.mean(&FilmBox::covered))},
+      {"coverage_per_frame", rounded(s.mean(&FilmBox::alone))},
+      {"coverage_more", interval_json(s.less(&FilmBox::covered, &FilmBox::alone))},
+      {"shown", rounded(s.mean(&FilmBox::shown))},
+      {"shown_more", interval_json(s.less(&FilmBox::shown, &FilmBox::alone))},
+      {"coverage_same_frames", rounded(s.mean(&FilmBox::same))},
+      {"shown_same_frames", rounded(s.mean(&FilmBox::same_shown))},
+      {"shown_more_than_same_frames", interval_json(s.less(&FilmBox::shown, &FilmBox::same_shown))},
+      {"coverage_breadth_first", rounded(s.mean(&FilmBox::breadth))},
+      {"tokens_per_frame", rounded(s.per_frame(s.tokens))},
+      {"tokens_per_frame_alone", rounded(s.per_frame(s.alone_tokens))},
+      {"most_tokens_apart", s.furthest}};
+}
+
 // The least coherence is the work of a clamp (FilmConstants::steady): what it would be without one
 // stands beside it.
 ordered_json to_json(const FilmScore& s, const FilmScore& unclamped, float steady) {
-  return {
-      {"frames", s.frames},
-      {"boxes", s.boxes},
-      {"coverage", rounded(s.coverage())},
-      {"coverage_per_frame", rounded(s.coverage_alone())},
-      {"coverage_breadth_first", rounded(s.coverage_even())},
-      {"coherence", rounded(s.mean_coherence())},
-      {"coherence_least", rounded(s.least)},
-      {"coherence_clamped_at", rounded(steady)},
-      {"coherence_without_clamp", rounded(unclamped.mean_coherence())},
-      {"coherence_least_without_clamp", rounded(unclamped.least)},
-      {"pairs", s.pairs},
-      {"pairs_at_most_0.8", s.low},
-      {"pairs_at_most_0.8_without_clamp", unclamped.low},
-      {"cuts_f1", rounded(s.f1())},
-      {"cuts_found", s.hits},
-      {"cuts_false", s.false_cuts},
-      {"cuts_missed", s.missed},
-      {"tokens_per_frame", rounded(static_cast<double>(s.tokens) / std::max<int64_t>(1, s.frames))},
-      {"most_tokens", s.most},
-      {"close_looks", s.looks}};
+  ordered_json out = {{"frames", s.frames}, {"boxes", s.boxes.size()}};
+  out.update(coverage_json(s));
+  out.update({{"coherence", rounded(s.mean_coherence())},
+              {"coherence_least", rounded(s.least)},
+              {"coherence_clamped_at", rounded(steady)},
+              {"coherence_without_clamp", rounded(unclamped.mean_coherence())},
+              {"coherence_least_without_clamp", rounded(unclamped.least)},
+              {"pairs", s.pairs},
+              {"pairs_at_most_0.8", s.low},
+              {"pairs_at_most_0.8_without_clamp", unclamped.low},
+              {"cuts_f1", rounded(s.f1())},
+              {"cuts_found", s.hits},
+              {"cuts_false", s.false_cuts},
+              {"cuts_missed", s.missed},
+              {"most_tokens", s.most},
+              {"close_looks", s.looks}});
+  return out;
 }
 
 ordered_json score_json(const std::vector<Film>& films, const filming::Options& timing,
@@ -146,13 +171,31 @@ ordered_json by_layout(const std::vector<Film>& films, const filming::Options& t
   ordered_json out;
   for (const auto& [layout, part] : parts) {
     const FilmScore s = follow(part, timing, sources, FilmBaselines::all);
-    out[layout] = {{"boxes", s.boxes},
-                   {"coverage", rounded(s.coverage())},
-                   {"coverage_per_frame", rounded(s.coverage_alone())},
-                   {"coherence", rounded(s.mean_coherence())},
-                   {"close_looks", rounded(static_cast<double>(s.looks) /
-                                           static_cast<double>(std::max<int64_t>(1, s.frames)))}};
+    out[layout] = {{"boxes", s.boxes.size()}};
+    out[layout].update(coverage_json(s));
+    out[layout].update({{"coherence", rounded(s.mean_coherence())},
+                        {"close_looks", rounded(s.per_frame(s.looks))}});
   }
+  return out;
+}
+
+// The fitted constants where they are better on clips held aside, else those from before; either
+// way with what was measured.
+ordered_json fitted(const Clips& args, const std::vector<Film>& films, const FilmLook& look,
+                    const filming::Options& timing, const FilmSources& sources) {
+  const auto assets = scenes::Assets::load(scenes::find_assets());
+  const FilmSources known = fitting::remembered(sources);
+  const fitting::FilmRows rows{
+      films, fitting::mover_films(*assets, args.movers, kMoverSeed + args.seed, look)};
+  const fitting::FilmFit fit = fitting::fit_film(
+      rows, timing, known, [](const std::string& line) { std::cerr << line << "\n"; });
+  FilmConstants kept = timing.tuning;
+  kept.novelty = timing.allowance.novelty;
+  ordered_json out = ordered_json::parse(arrcoc::to_json(fit.better ? fit.constants : kept));
+  out["measured"] = {{"better", fit.better},
+                     {"clips_held_aside", interval_json(fit.clips)},
+                     {"movers_held_aside", interval_json(fit.movers)},
+                     {"tried", ordered_json::parse(arrcoc::to_json(fit.constants))}};
   return out;
 }
 
@@ -171,10 +214,7 @@ void clips(const Clips& args, const WatchFlags& flags) {
     out = score_json(films, timing, sources);
     if (args.data.empty()) out["layouts"] = by_layout(films, timing, sources);
   } else {
-    const FilmConstants best = fitting::fit_film(
-        films, timing, sources, [](const std::string& line) { std::cerr << line << "\n"; });
-    out = ordered_json::parse(arrcoc::to_json(best));
-    out["measured"] = score_json(films, fitting::with_constants(timing, best), sources);
+    out = fitted(args, films, look, timing, sources);
     write_text(args.fit, out.dump(2) + "\n");
   }
   if (args.json) {
@@ -196,6 +236,9 @@ void add_clips(CLI::App& app) {
       ->check(CLI::Range(1, scenes::kSuiteScenes));
   sub->add_option("--fit", args->fit,
                   "choose the constants on clips that are in no suite and write them to this file");
+  sub->add_option("--movers", args->movers,
+                  "with --fit: films of things that move and have no name")
+      ->check(CLI::Range(0, 1000));
   sub->add_option("--first-seed", args->seed,
                   "clips of this seed and those after it instead of the suite's");
   sub->add_flag("--json", args->json, "print as JSON");

@@ -197,13 +197,15 @@ class Session {
     return reply(frame, step.frame);
   }
 
-  // Frames that tokens were spent on, the most relevant ones.
+  // Frames that tokens were spent on: those that begin a shot, as the others add to them, and the
+  // most relevant ones.
   void keep(const VideoFrame& frame, const Step& step) {
     if (step.tokens == 0) return;
     kept_.emplace_back(frame, step);
     if (kept_.size() <= kMostRead) return;
-    kept_.erase(std::min_element(kept_.begin(), kept_.end(), [](const auto& a, const auto& b) {
-      return a.second.strength < b.second.strength;
+    const auto rank = [](const Step& s) { return s.strength + (s.cut || s.frame == 0 ? 1 : 0); };
+    kept_.erase(std::min_element(kept_.begin(), kept_.end(), [&](const auto& a, const auto& b) {
+      return rank(a.second) < rank(b.second);
     }));
   }
 
@@ -216,8 +218,7 @@ class Session {
       const Step& step = kept_[i].second;
       out.frames.push_back(step.frame);
       frames.push_back(
-          {&pictures[i], static_cast<double>(step.frame) / video_.fps(), step.allocation});
-      frames.back().allocation.budget.tokens = step.tokens;
+          {&pictures[i], static_cast<double>(step.frame) / video_.fps(), filming::bought(step)});
     }
     GenerateOptions generate;
     generate.max_new_tokens = args_.max_new_tokens;

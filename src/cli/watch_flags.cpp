@@ -37,7 +37,10 @@ WatchFlags::WatchFlags(CLI::App& app) : options_(app), state_(std::make_shared<S
   add("--boost", &F::boost, share, "added where things move");
   add("--mover", &F::mover, share, "the same where the question asks for what moves");
   add("--steady", &F::steady, share, "least cosine of consecutive maps within a shot (a clamp)");
-  add("--keep", &F::keep, share, "lead of cells that have fine leaves");
+  add("--keep", &F::keep, share, "lead of leaves that are held and show what is there");
+  add("--stale", &F::stale, share, "change x relevance from which a leaf is bought again");
+  add("--enough", &F::enough, share,
+      "share of the largest relevance from which leaves become finer frame by frame");
   add("--even", &F::even, share, "pull of a cell to the mean of its superpixel");
   add("--unexplained", &F::unexplained, share, "changed share that asks for a close look");
   add("--refresh", &filming::Tuning::refresh, CLI::Range(1, 1000000),

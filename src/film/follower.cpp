@@ -49,6 +49,40 @@ double touched(const Map& relevance, const Map& motion) {
   return all > 0 ? on / all : 0;
 }
 
+// Every cell of the map under a box: those whose middle lies in it, and at least one.
+template <class Visit>
+void each_cell(const Map& map, const Box& box, const Visit& visit) {
+  const auto span = [](float from, float to, float cell, int cells) {
+    const int first = std::clamp(static_cast<int>(std::lround(from / cell)), 0, cells - 1);
+    return std::pair(first, std::clamp(static_cast<int>(std::lround(to / cell)), first + 1, cells));
+  };
+  const auto [r0, r1] = span(box.y0, box.y1, map.cell_height, map.rows);
+  const auto [c0, c1] = span(box.x0, box.x1, map.cell_width, map.cols);
+  for (int r = r0; r < r1; ++r)
+    for (int c = c0; c < c1; ++c) visit(static_cast<size_t>(r) * map.cols + c);
+}
+
+// The pixels of a thumb under a box of the geometry.
+void copy(const Thumb& from, const Box& box, const Geometry& geometry, Thumb& to) {
+  const float sx = static_cast<float>(from.width) / static_cast<float>(geometry.width);
+  const float sy = static_cast<float>(from.height) / static_cast<float>(geometry.height);
+  const int x0 = static_cast<int>(box.x0 * sx), y0 = static_cast<int>(box.y0 * sy);
+  const int x1 = std::min(from.width, static_cast<int>(std::ceil(box.x1 * sx)));
+  const int y1 = std::min(from.height, static_cast<int>(std::ceil(box.y1 * sy)));
+  for (int y = y0; y < y1; ++y) {
+    const size_t row = static_cast<size_t>(y) * from.width;
+    std::copy(from.rgb.begin() + static_cast<std::ptrdiff_t>(3 * (row + x0)),
+              from.rgb.begin() + static_cast<std::ptrdiff_t>(3 * (row + x1)),
+              to.rgb.begin() + static_cast<std::ptrdiff_t>(3 * (row + x0)));
+  }
+}
+
+// Only the plain quadtree grows from the leaves before; others buy all their tokens anew.
+bool keeps_leaves(const Options& options) {
+  return options.allocator == "quadtree" && !options.allocate.balanced &&
+         options.allocate.gain == SplitGain::peak && options.allocate.falloff == 0;
+}
+
 // Mixes the map before into the new one, as little as keeps their cosine at `least`.
 void slow_down(const Map& before, float least, Map& map) {
   const Map wanted = map;
@@ -60,6 +94,15 @@ void slow_down(const Map& before, float least, Map& map) {
 }
 
 }  // namespace
+
+Allocation bought(const Step& step) {
+  Allocation out = step.allocation;
+  out.leaves.clear();
+  for (size_t i = 0; i < step.since.size(); ++i)
+    if (step.since[i] == step.frame) out.leaves.push_back(step.allocation.leaves[i]);
+  out.budget.tokens = step.tokens;
+  return out;
+}
 
 Follower::Follower(const Options& options, std::shared_ptr<FlowSource> flow,
                    std::shared_ptr<SegmentSource> segments)
@@ -76,6 +119,7 @@ Step Follower::missing(const std::string& why) {
   out.motion = relevance_.empty() ? Map{} : like(relevance_, 0);
   if (!relevance_.empty()) out.coherence = 1.0F;
   out.allocation = allocation_;
+  out.since = since_;
   out.notes = {why};
   return out;
 }
@@ -120,7 +164,7 @@ Step Follower::step(const Thumb& thumb, const Geometry& geometry,
   blend(out, before, drift, lost, fresh);
   if (!first && before.rows == out.relevance.rows && before.cols == out.relevance.cols)
     out.coherence = coherence(before, out.relevance);
-  allocate(out, fresh);
+  allocate(out, thumb, fresh);
   recent_.push_front(thumb);
   if (recent_.size() > kRecent) recent_.pop_back();
   ++frame_;
@@ -203,37 +247,96 @@ void Follower::blend(Step& out, const Map& before, const Drift& drift, const Map
     history_.values[i] = t.history * past.values[i] + (1 - t.history) * relevance_.values[i];
 }
 
-void Follower::allocate(Step& out, bool fresh) {
+// What the leaves in force show, against what is there: a leaf whose content changed where it
+// matters has to be bought again.
+allocating::Held Follower::held(const Thumb& thumb) const {
+  allocating::Held out{allocation_, std::vector<bool>(allocation_.leaves.size(), true)};
+  const Tuning& t = options_.tuning;
+  std::vector<float> changed = squares(thumb, shown_);
+  const float same = t.same * t.same;
+  for (float& v : changed) v = v > same ? 1.0F : 0.0F;
+  Map matters = pool(changed, thumb.width, thumb.height, relevance_);
+  for (size_t i = 0; i < matters.size(); ++i) matters.values[i] *= relevance_.values[i];
+  const float enough = t.stale * maximum(relevance_);
+  for (size_t i = 0; i < out.current.size(); ++i)
+    each_cell(matters, allocating::box_of(geometry_, allocation_.leaves[i]), [&](size_t cell) {
+      if (matters.values[cell] > enough) out.current[i] = false;
+    });
+  return out;
+}
+
+double Follower::wanting(const allocating::Held& held) const {
+  const float enough = options_.tuning.enough * maximum(relevance_);
+  double all = 0, fine = 0;
+  for (float v : relevance_.values) all += v >= enough ? v : 0;
+  for (size_t i = 0; i < held.current.size(); ++i) {
+    const Leaf& leaf = allocation_.leaves[i];
+    if (leaf.level > 0 || !held.current[i]) continue;
+    each_cell(relevance_, allocating::box_of(geometry_, leaf), [&](size_t cell) {
+      const float v = relevance_.values[cell];
+      fine += v >= enough ? v : 0;
+    });
+  }
+  return all > 0 ? std::clamp(1 - fine / all, 0.0, 1.0) : 0;
+}
+
+void Follower::allocate(Step& out, const Thumb& thumb, bool fresh) {
   out.novelty =
       touched(out.relevance, out.motion) + (out.coherence ? std::max(0.0F, 1 - *out.coherence) : 0);
+  const bool grows = !fresh && !allocation_.leaves.empty() && keeps_leaves(options_);
+  allocating::Held held;
+  if (grows) {
+    held = this->held(thumb);
+    out.wanting = wanting(held);
+    out.novelty += static_cast<double>(options_.tuning.hunger) * out.wanting;
+  }
   const int granted = bucket_.grant(out.novelty, fresh);
   if (granted > 0) {
-    Relevance relevance;
-    relevance.map = out.relevance;
-    if (!fresh) favour(allocation_, options_.tuning.keep, relevance.map);
     Budget budget;
     budget.tokens = granted;
     budget.why = fresh ? "a new shot" : "enough has changed";
-    allocation_ =
-        allocating::allocate(relevance, geometry_, budget, options_.allocator, options_.allocate);
-    out.tokens = allocation_.tokens();
+    renew(out, thumb, grows ? held : allocating::Held{}, budget);
     bucket_.unused(granted - out.tokens);
   } else if (fresh) {
     // Nothing is left for a new shot, and the old leaves say nothing about it.
     allocation_ = Allocation{geometry_, {}, {}, {}, options_.allocator, {}};
+    since_.clear();
     out.notes.push_back("no tokens are left for this shot");
   }
   out.allocation = allocation_;
+  out.since = since_;
 }
 
-void favour(const Allocation& allocation, float lift, Map& map) {
-  for (const Leaf& leaf : allocation.leaves) {
-    if (leaf.level > 0) continue;
-    const Box box = allocating::box_of(allocation.geometry, leaf);
-    const int r = std::min(map.rows - 1, static_cast<int>((box.y0 + box.y1) / 2 / map.cell_height));
-    const int c = std::min(map.cols - 1, static_cast<int>((box.x0 + box.x1) / 2 / map.cell_width));
-    map.at(r, c) += lift;
+// held: no leaves where the whole tree is to be bought.
+void Follower::renew(Step& out, const Thumb& thumb, const allocating::Held& held,
+                     const Budget& budget) {
+  Relevance relevance;
+  relevance.map = out.relevance;
+  if (held.current.empty()) {
+    allocation_ =
+        allocating::allocate(relevance, geometry_, budget, options_.allocator, options_.allocate);
+    out.tokens = allocation_.tokens();
+    since_.assign(allocation_.leaves.size(), frame_);
+    shown_ = thumb;
+    return;
   }
+  allocating::RenewOptions options;
+  options.plain = options_.allowance.most;
+  options.most = options.plain * std::max(1, options_.tuning.held);
+  options.enough = options_.tuning.enough;
+  options.keep = options_.tuning.keep;
+  allocating::Renewal renewal =
+      allocating::renew(relevance, geometry_, budget, held, options, options_.allocate);
+  std::vector<int64_t> since;
+  for (size_t i = 0; i < renewal.held.size(); ++i) {
+    const int old = renewal.held[i];
+    since.push_back(old < 0 ? frame_ : since_[static_cast<size_t>(old)]);
+    if (old < 0)
+      copy(thumb, allocating::box_of(geometry_, renewal.allocation.leaves[i]), geometry_, shown_);
+  }
+  allocation_ = std::move(renewal.allocation);
+  since_ = std::move(since);
+  out.tokens = renewal.bought;
 }
 
 }  // namespace arrcoc::filming

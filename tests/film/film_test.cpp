@@ -37,6 +37,11 @@ double kept(const Allocation& a, const Allocation& b) {
   return static_cast<double>(same) / static_cast<double>(b.leaves.size());
 }
 
+int fine_leaves(const Allocation& allocation) {
+  return static_cast<int>(std::count_if(allocation.leaves.begin(), allocation.leaves.end(),
+                                        [](const Leaf& leaf) { return leaf.level == 0; }));
+}
+
 Thumb thumb_of_scene(const scenes::Image& image) {
   return thumb_of(Samples{image.rgb.data(), image.width, image.height, image.width * 3, false});
 }
@@ -145,6 +150,8 @@ TEST(Constants, AreReadAndWritten) {
   FilmConstants given;
   given.decay = 0.5F;
   given.mover = 0.25F;
+  given.stale = 0.75F;
+  given.enough = 0.375F;
   given.novelty = 0.125;
   EXPECT_EQ(film_constants_from_json(to_json(given)), given);
   const filming::Options options = defaults(given);
@@ -170,25 +177,72 @@ TEST(TokenBucket, TheTotalIsNeverPassedAndQuietFramesGetNothing) {
   EXPECT_THROW(TokenBucket({0, 1, 0, 0.1}), Error);
 }
 
-TEST(Follower, AStillFilmIsPaidForOnce) {
-  Follower follower(options_of(64), media::dis_flow(), media::slic_segments());
+// What is relevant becomes as fine as it can, frame by frame; then the film is paid for.
+TEST(Follower, AStillFilmBecomesFinerAndThenCostsNothing) {
+  const filming::Options options = options_of(64);
+  Follower follower(options, media::dis_flow(), media::slic_segments());
   const Thumb t = thumb(films::ground(kWidth, kHeight, 4));
-  int looks = 0;
+  const Map map = films::hill(kCanvas, 0.3, 0.6);
+  int looks = 0, fine = 0;
   for (int i = 0; i < 40; ++i) {
     const Step step = follower.step(t, kCanvas, [&] {
       ++looks;
-      return films::hill(kCanvas, 0.3, 0.6);
+      return map;
     });
     EXPECT_FALSE(step.cut);
     EXPECT_EQ(step.coherence.has_value(), i > 0);
-    if (i > 0) {
-      EXPECT_EQ(step.tokens, 0);
-      EXPECT_GT(*step.coherence, 0.999F);
-      EXPECT_FALSE(step.allocation.leaves.empty());
-    }
+    if (i > 0) EXPECT_GT(*step.coherence, 0.999F);
+    EXPECT_LE(step.tokens, 64);
+    EXPECT_LE(step.allocation.tokens(), 64 * options.tuning.held);
+    ASSERT_EQ(step.since.size(), step.allocation.leaves.size());
+    EXPECT_EQ(bought(step).tokens(), step.tokens);
+    const int now = fine_leaves(step.allocation);
+    EXPECT_GE(now, fine);
+    if (i == 0) EXPECT_EQ(step.tokens, step.allocation.tokens());
+    if (i > 20) EXPECT_EQ(step.tokens, 0) << i;
+    if (i > 20) EXPECT_EQ(step.wanting, 0) << i;
+    fine = now;
   }
   EXPECT_EQ(looks, 1);
-  EXPECT_LE(follower.spent(), 64);
+  EXPECT_GT(fine, 64);
+}
+
+// A lamp that blinks where the question looks: its leaves are bought again, the others stay.
+TEST(Follower, OnlyWhatChangedIsPaidForAgain) {
+  Follower follower(options_of(64), media::dis_flow());
+  const Box lamp{100, 140, 116, 156};
+  const float s = 1024.0F / kWidth;
+  const Box there{lamp.x0 * s, lamp.y0 * s, lamp.x1 * s, lamp.y1 * s};
+  int64_t paid = 0;
+  for (int i = 0; i < 40; ++i) {
+    at::Tensor rgb = films::ground(kWidth, kHeight, 4);
+    if (i % 10 >= 5) films::paint(rgb, lamp, 250, 250, 250);
+    const Step step =
+        follower.step(thumb(rgb), kCanvas, [] { return films::hill(kCanvas, 0.34, 0.62); });
+    if (i < 20) continue;
+    for (const Leaf& leaf : bought(step).leaves) {
+      const Box box = allocating::box_of(kCanvas, leaf);
+      const Box wide{box.x0 - 32, box.y0 - 32, box.x1 + 32, box.y1 + 32};
+      EXPECT_GT(intersect(wide, there).area(), 0) << i;
+    }
+    paid += step.tokens;
+    if (i % 5 != 0) EXPECT_EQ(step.tokens, 0) << i;
+  }
+  EXPECT_GT(paid, 0);
+}
+
+TEST(Follower, OtherAllocatorsPayForAllTheirLeaves) {
+  filming::Options options = options_of(64);
+  options.allocator = "experts";
+  Follower follower(options, media::dis_flow());
+  for (int i = 0; i < 6; ++i) {
+    at::Tensor rgb = films::ground(kWidth, kHeight, 4);
+    films::paint(rgb, {20.0F + 30 * i, 50, 60.0F + 30 * i, 90}, 200, 200, 20);
+    const Step step =
+        follower.step(thumb(rgb), kCanvas, [] { return films::hill(kCanvas, 0.5, 0.5); });
+    if (step.tokens > 0) EXPECT_EQ(step.tokens, step.allocation.tokens());
+    EXPECT_LE(step.allocation.tokens(), 64);
+  }
 }
 
 // A hand-held camera: the picture trembles by a pixel and every frame has its own noise.
@@ -241,7 +295,7 @@ TEST(Follower, LeavesFollowAMovingTargetBetterThanFramesAlone) {
     films::add_noise(rgb, i, 4);
     const Map opinion = films::hill(kCanvas, 0.8, 0.2);  // a network that does not know people
     const Step step = follower.step(thumb(rgb), kCanvas, [&] { return opinion; });
-    EXPECT_LE(step.allocation.tokens(), 64);
+    EXPECT_LE(step.tokens, 64);
     if (step.coherence) EXPECT_GT(*step.coherence, 0.8F) << i;
     const float s = 1024.0F / kWidth;
     const Box there{box.x0 * s, box.y0 * s, box.x1 * s, box.y1 * s};

@@ -160,6 +160,7 @@ constexpr FilmEntry kFilm[] = {
     {"decay", &FilmConstants::decay},   {"renew", &FilmConstants::renew},
     {"boost", &FilmConstants::boost},   {"mover", &FilmConstants::mover},
     {"even", &FilmConstants::even},     {"keep", &FilmConstants::keep},
+    {"stale", &FilmConstants::stale},   {"enough", &FilmConstants::enough},
     {"steady", &FilmConstants::steady}, {"unexplained", &FilmConstants::unexplained}};
 
 }  // namespace
