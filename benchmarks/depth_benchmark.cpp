@@ -85,7 +85,6 @@ BENCHMARK(RatioOfDepth)
     ->Args({512, 25, 25, 25, 25})
     ->Args({512, 50, 25, 15, 10})
     ->Args({512, 75, 0, 0, 25})
-    ->Args({1024, 50, 25, 15, 10})
     ->Iterations(1)
     ->Unit(benchmark::kMillisecond);
 

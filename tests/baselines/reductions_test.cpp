@@ -161,6 +161,7 @@ TEST(FlopCounter, CountsFusedAttention) {
   at::scaled_dot_product_attention(q, k, k);
   EXPECT_EQ(counter.flops(), 2 * 2.0 * 2 * 8 * 32 * 16);
 }
+#endif
 
 // Every product of the run, by hand: patches that left cost no later block, merger or look.
 TEST(FlopCounter, TokensThatLeaveTheEncoderEarlyCostNoLaterBlock) {
@@ -191,7 +192,6 @@ TEST(FlopCounter, TokensThatLeaveTheEncoderEarlyCostNoLaterBlock) {
   small.model->vlm().encode_depths(pixels.values, pixels.grid, {}, levels);
   EXPECT_DOUBLE_EQ(counter.flops(), expected);
 }
-#endif
 
 }  // namespace
 }  // namespace arrcoc::baselines
