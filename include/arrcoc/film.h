@@ -167,7 +167,9 @@ class TokenBucket {
 };
 
 // The question's map for one frame, stretched to [0,1]: the constants of films speak of such maps.
-Map look_at(const Looker& looker, const Picture& picture, const Query& question);
+// motion: of the frame (Follower::motion), for scorers that read it.
+Map look_at(const Looker& looker, const Picture& picture, const Query& question,
+            const Map& motion = {});
 
 struct Options {
   Tuning tuning;
@@ -207,6 +209,7 @@ class Follower {
   Step missing(const std::string& why);
 
   const Map& history() const { return history_; }  // fixation history
+  const Map& motion() const { return motion_; }  // of the last frame, or of the one being looked at
   int64_t spent() const { return bucket_.spent(); }
   int64_t close_looks() const { return looks_; }
 
@@ -225,6 +228,7 @@ class Follower {
   Map asked_;      // the question's map, carried along
   Map relevance_;  // of the frame before
   Map history_;
+  Map motion_;
   Allocation allocation_;
   int64_t frame_ = 0;
   int64_t looks_ = 0;
