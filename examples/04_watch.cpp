@@ -25,8 +25,9 @@ int main(int argc, char** argv) {
         continue;
       }
       const auto step = follower.step(
-          frame->thumb(), arrcoc::geometry_of(frame->width(), frame->height(), options),
-          [&] { return arrcoc::filming::look_at(*looker, frame->picture(), question); });
+          frame->thumb(), arrcoc::geometry_of(frame->width(), frame->height(), options), [&] {
+            return arrcoc::filming::look_at(*looker, frame->picture(), question, follower.motion());
+          });
       std::printf("frame %4ld  %3d tokens  coherence %.3f%s\n", static_cast<long>(step.frame),
                   step.tokens, static_cast<double>(step.coherence.value_or(0)),
                   step.cut ? "  cut" : "");

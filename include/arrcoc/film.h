@@ -169,7 +169,9 @@ class TokenBucket {
 };
 
 // The question's map for one frame, stretched to [0,1]: the constants of films speak of such maps.
-Map look_at(const Looker& looker, const Picture& picture, const Query& question);
+// motion: of the frame (Follower::motion), for scorers that read it.
+Map look_at(const Looker& looker, const Picture& picture, const Query& question,
+            const Map& motion = {});
 
 struct Options {
   Tuning tuning;
@@ -215,6 +217,7 @@ class Follower {
   Step missing(const std::string& why);
 
   const Map& history() const { return history_; }  // fixation history
+  const Map& motion() const { return motion_; }  // of the last frame, or of the one being looked at
   int64_t spent() const { return bucket_.spent(); }
   int64_t close_looks() const { return looks_; }
 
@@ -236,6 +239,7 @@ class Follower {
   Map asked_;      // the question's map, carried along
   Map relevance_;  // of the frame before
   Map history_;
+  Map motion_;
   Allocation allocation_;
   std::vector<int64_t> since_;  // [leaves of allocation_]
   Thumb shown_;                 // what they show

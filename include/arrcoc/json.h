@@ -12,7 +12,7 @@ namespace arrcoc {
 // Calls f(name, help, field&) for every option that has a flag and a JSON key.
 template <class F>
 void visit_fields(AskOptions& o, F&& f) {
-  f("channels", "texture channels: compact (13), full (40) or rgb", o.look.channels);
+  f("channels", "texture channels: compact (13), full (11) or rgb", o.look.channels);
   f("providers", "extra texture channels, by name", o.look.providers);
   f("information", "scorer of information", o.look.information);
   f("salience", "scorer of salience", o.look.salience);

@@ -154,11 +154,13 @@ Registry<Balancer>& registry<Balancer>();
 // ---- Both together
 
 // What earlier looks at a picture left behind, for the next one. All maps are over the whole
-// picture, any grid; empty: nothing to say. Texture channels 37 to 39 are made of the first three.
+// picture, any grid; empty: nothing to say. Texture channels of the same names are made of the
+// first four.
 struct History {
   Map attention_previous;     // where the last pass read, 0..1
   Map attention_accumulated;  // the sum over passes, at most 1
   Map gaze;                   // where somebody else looked; may be given before the first look
+  Map motion;                 // films: what moves, 0..1
   Map seen;                   // 1 where a pass had tokens of level 1 or finer
   int passes = 0;             // that were read
   double uncertainty = 1;     // of the last one

@@ -93,9 +93,9 @@ std::vector<Box> find_faces(const Picture& picture);
 // Tesseract, English. Results are kept for the last pictures seen (by content hash). Thread-safe.
 std::shared_ptr<const WordSource> tesseract();
 
-// Adds what needs OpenCV or Tesseract to the registries of names: providers clusters,
-// distance-field, text, reader-text; scorers symbolic, text, reader, and lexical with a face
-// finder. Call once at start; calling again changes nothing.
+// Adds what needs OpenCV or Tesseract to the registries of names: providers distance-field,
+// text, reader-text; scorers symbolic, text, reader, and lexical with a face finder. Call once at
+// start; calling again changes nothing.
 void register_strategies();
 
 // ---- Films from files, folders of pictures and cameras, and films for people

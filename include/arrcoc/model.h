@@ -92,6 +92,11 @@ struct Reading {
   bool again = false;  // further looks may follow: probabilities are worth their price
 };
 
+// Tokens of a picture that the encoder was given, by how many of its blocks they went through.
+struct EncodedDepths {
+  std::vector<int64_t> blocks, tokens;  // one number each a level, the shallowest first
+};
+
 struct Reply {
   std::string text;                  // UTF-8, white space around it removed
   std::vector<float> probabilities;  // of each token of the answer, the end mark last
@@ -109,7 +114,8 @@ struct Reply {
   std::vector<float> focus;
   std::vector<Box> places;
   std::vector<Map> attention;
-  std::vector<int64_t> kept;  // visual tokens of each picture that the language model read
+  std::vector<int64_t> kept;          // visual tokens of each picture that the language model read
+  std::vector<EncodedDepths> depths;  // of each picture; none: all went through the whole encoder
   // Models that drop tokens inside their encoder: numbers of the given ones that are left; none:
   // all of them are.
   std::optional<std::vector<int64_t>> left;
@@ -183,12 +189,38 @@ struct EnumNames<ReadMode> {
                                                                 {ReadMode::zoom, "zoom"}};
 };
 
+// Qwen3-VL: how deep the picture's encoder goes with a token. Its levels are where it hands
+// features to the language model (DeepStack: behind 6, 12 and 18 of 24 blocks, say) and its end. A
+// token that leaves at a level is neither computed nor looked at by the blocks behind it: its row
+// is what that level's merger makes of it, and later levels hand over zeros.
+enum class DepthRule {
+  full,       // every token goes through the whole encoder
+  share,      // a share of the tokens leaves at each level, the least relevant first
+  relevance,  // above each threshold a token goes one level deeper
+};
+template <>
+struct EnumNames<DepthRule> {
+  static constexpr const char* kWhat = "depth";
+  static constexpr std::pair<DepthRule, const char*> kNames[] = {
+      {DepthRule::full, "full"}, {DepthRule::share, "share"}, {DepthRule::relevance, "relevance"}};
+};
+struct Depth {
+  DepthRule rule = DepthRule::full;
+  // share: one number a level, the shallowest first, 1 together. relevance: one less than levels,
+  // ascending. In mode prune, tokens that are not chosen are below all others.
+  std::vector<double> values;
+};
+// "full", "share:0.25,0.25,0.25,0.25", "relevance:0.2,0.4,0.7"; numbers alone are shares.
+// Error{bad_argument}.
+Depth parse_depth(const std::string& text);
+
 struct ModelOptions {
   ReadMode mode = ReadMode::automatic;
   std::string device = "cpu";  // or "cuda", "cuda:1"
   std::string dtype;           // float32, bfloat16, float16; "": float32 on the CPU, else bfloat16
   bool merge = false;  // a leaf larger than a token: average its tokens instead of keeping one
   bool tiers = false;  // Qwen3-VL: DeepStack levels by relevance
+  Depth depth;         // of pictures in modes prune and patches; automatic: patches, then
   int64_t cache_bytes = int64_t{1} << 30;  // features of pictures seen last
 };
 // config.json, model*.safetensors, tokenizer.json, preprocessor_config.json. Error{not_found,

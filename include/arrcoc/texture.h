@@ -15,35 +15,30 @@
 
 namespace arrcoc {
 
-// The first forty are the full set, in this order; the last six occur in the compact set only.
+// The first eleven are the full set, in this order: what scorers read at the frame's resolution.
+// The bundled network reads the compact set, which has two of them and the others below.
 // clang-format off
 enum class Channel : int {
-  red, green, blue,
-  x, y,                  // 0..1 inclusive
   eccentricity,          // distance to the centre / 0.7071
   edges,                 // Sobel magnitude of luma, kernel / 4
   edges_inverted,        // Sobel magnitude after local contrast normalisation: faint text shows here
   highpass,              // 4-neighbour Laplacian, signed
-  lowpass,               // 1-2-1 binomial blur of luma
-  motion,                // RGB distance to the previous frame / sqrt 3
+  motion,                // films: what moves. sense_full: RGB distance to the previous frame / sqrt 3
   saliency,              // centre-surround over L, a, b pyramids, min-max
   distance_field,        // distance to the nearest edge / largest
-  cluster_id, centroid_distance, cluster_size,
   text_mask,
-  embedding_0, embedding_1, embedding_2, embedding_3, embedding_4, embedding_5, embedding_6,
-  embedding_7, embedding_8, embedding_9, embedding_10, embedding_11, embedding_12, embedding_13,
-  embedding_14, embedding_15,
-  object_boundary,
-  cached_relevance, cached_saliency, fixation_history,
   attention_previous, attention_accumulated, gaze,
   // compact set only
+  red, green, blue,
   lightness, green_red,  // L* / 100, a* / 128
   gradient_x, gradient_y, gradient_magnitude,
+  y, x,                  // 0..1 inclusive
   luminance,             // Rec. 709 luma
 };
 // clang-format on
-inline constexpr int kFullChannels = 40;
+inline constexpr int kFullChannels = 11;
 inline constexpr int kCompactChannels = 13;
+inline constexpr int kAllChannels = 22;
 
 const char* to_string(Channel channel);
 // colour: the compact set with every channel but red, green and blue at its mean over the picture,
@@ -55,11 +50,19 @@ struct EnumNames<ChannelSet> {
   static constexpr std::pair<ChannelSet, const char*> kNames[] = {{ChannelSet::compact, "compact"},
                                                                   {ChannelSet::compact, "13"},
                                                                   {ChannelSet::full, "full"},
-                                                                  {ChannelSet::full, "40"},
+                                                                  {ChannelSet::full, "11"},
                                                                   {ChannelSet::colour, "rgb"}};
 };
 // The channels of a set, in array order.
 const std::vector<Channel>& channels_of(ChannelSet set);
+
+// Who fills a channel and who reads it: names of providers and of scorers, or
+//   pixels   the frame itself, always    history  earlier frames and passes, gazes (History)
+//   network  the bundled network
+struct ChannelUse {
+  std::vector<std::string> writers, readers;  // neither is empty
+};
+const ChannelUse& use_of(Channel channel);
 
 struct Texture {
   at::Tensor values;              // [C,h,w] float
@@ -87,8 +90,8 @@ class Provider {
 template <>
 Registry<Provider>& registry<Provider>();
 
-// A provider that hands out an array the caller already has: motion, cached relevance, attention
-// of an earlier pass, gaze, embeddings. values is [k,h,w] for k channels.
+// A provider that hands out an array the caller already has: motion, attention of an earlier pass,
+// gaze. values is [k,h,w] for k channels.
 std::shared_ptr<const Provider> given(std::vector<Channel> channels, at::Tensor values);
 
 namespace texture {
@@ -96,7 +99,7 @@ namespace texture {
 // [B,3,h,w] -> [B,13,rows,cols]: computed at the frame's resolution, pooled by area averaging.
 at::Tensor sense_compact(const at::Tensor& frames, int64_t rows, int64_t cols);
 
-// [B,3,h,w] -> [B,40,h,w]; provider channels are zero. `previous` (same shape, optional) gives
+// [B,3,h,w] -> [B,11,h,w]; provider channels are zero. `previous` (same shape, optional) gives
 // motion.
 at::Tensor sense_full(const at::Tensor& frames, const at::Tensor& previous = {});
 

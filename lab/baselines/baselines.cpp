@@ -111,6 +111,8 @@ Askers::Askers(std::shared_ptr<const Bundle> bundle, const ModelSource& source)
   source_ = source;
   hf::require_language_model(hf::read_config(source.folder));
   model_ = hf::HfModel::open(source.folder, source.options, load_tokenizer(source.folder));
+  if (const std::string why = model_->depth_refusal(source.options.depth); !why.empty())
+    throw Error(ErrorCode::unsupported, why);
   if (source_.options.mode == ReadMode::automatic)
     source_.options.mode = model_->select_refusal().empty() ? ReadMode::prune : ReadMode::zoom;
 }
@@ -130,6 +132,8 @@ std::unique_ptr<Asker> Askers::asker_of(const std::string& policy) const {
   const Way way = way_of(policy, source_.options.mode);
   ModelOptions options = source_.options;
   options.mode = way.mode;
+  const bool chooses = way.mode == ReadMode::prune || way.mode == ReadMode::patches;
+  if (!chooses || !way.reduction.empty()) options.depth = {};
   std::shared_ptr<const hf::Reduction> reduction;
   if (!way.reduction.empty()) reduction = registry<hf::Reduction>().make(way.reduction);
   const std::string name = std::filesystem::weakly_canonical(source_.folder).filename().string();

@@ -23,7 +23,9 @@ bool encodes_all(const AskOptions& options);
 // A Hugging Face model that is asked instead of the bundled one.
 struct ModelSource {
   std::string folder;
-  ModelOptions options;  // the mode is that of policies which say none; automatic: prune
+  // The mode is that of policies which say none; automatic: prune. The depth is that of modes prune
+  // and patches; all other ways encode every token whole.
+  ModelOptions options;
   RelevanceSource relevance = RelevanceSource::network;
   std::string clip;  // folder of RelevanceSource::clip and combined
 };

@@ -45,6 +45,7 @@ ordered_json to_line(const BenchCell& cell, const Record& r, size_t of, double g
   out["metric"] = to_string(r.metric);
   if (r.cause) out["cause"] = to_string(*r.cause);
   out["complexity"] = r.complexity ? to_string(*r.complexity) : "";
+  if (!r.depths.empty()) out["depths"] = r.depths;
   out["gflop"] = gflop;
   out["peak_mb"] = peak;
   if (cell.policy == "realized")  // for the patterns
@@ -58,6 +59,7 @@ Record from_line(const json& j) {
   visit_line(r, [&](const char* key, auto& field) { j.at(key).get_to(field); });
   for (const Complexity c : {Complexity::simple, Complexity::medium, Complexity::complex})
     if (j.at("complexity") == to_string(c)) r.complexity = c;
+  if (j.contains("depths")) j["depths"].get_to(r.depths);
   if (j.contains("density")) j.at("density").get_to(r.density);
   r.passes = j.value("passes", 1);                  // lines from before they were kept
   r.score = j.value("score", r.right ? 1.0 : 0.0);  // lines from before sets had metrics

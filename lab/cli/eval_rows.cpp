@@ -161,6 +161,7 @@ ordered_json to_json(const Summary& s) {
   }
   out["mean_tokens"] = rounded(s.mean_tokens);
   out["most_tokens"] = s.most_tokens;
+  for (double tokens : s.depths) out["depths"].push_back(rounded(tokens));
   if (s.mean_passes > 1) out["mean_passes"] = rounded(s.mean_passes);
   out["complex_below_160"] = rounded(s.starved);
   out["milliseconds"] = {{"p50", rounded(s.p50)}, {"p95", rounded(s.p95)}};

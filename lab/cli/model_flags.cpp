@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "arrcoc/error.h"
+#include "cli/ask_flags.h"
 #include "cli/device.h"
 #include "lab/cli/lab.h"
 
@@ -20,6 +21,7 @@ ModelFlags::ModelFlags(CLI::App& app) : app_(&app), hub_(app) {
   add("--relevance", relevance_, "map from: network, clip, attention or combined");
   add("--relevance-model", relevance_model_,
       "CLIP or SigLIP model: a folder, or OWNER/NAME[@REVISION]");
+  add("--depth", depth_, kDepthHelp);
   add("--max-new-tokens", max_new_tokens_, "length of an answer, at most (32)")
       ->check(CLI::Range(1, 1 << 20));
   add("--device", device_, "cpu, cuda or cuda:N; of the bundled networks, too");
@@ -36,7 +38,8 @@ void ModelFlags::use() const {
   place_networks(app_->count("--device") > 0 ? &device_ : nullptr,
                  !given() && app_->count("--dtype") > 0 ? &dtype_ : nullptr);
   if (!given()) {
-    for (const char* flag : {"--mode", "--relevance", "--relevance-model", "--max-new-tokens"})
+    for (const char* flag :
+         {"--mode", "--relevance", "--relevance-model", "--max-new-tokens", "--depth"})
       if (app_->count(flag) > 0)
         throw Error(ErrorCode::bad_argument, std::string(flag) + " needs --model");
     return;
@@ -51,6 +54,7 @@ void ModelFlags::use() const {
   source.options.mode = usual();
   source.options.device = device_;
   source.options.dtype = dtype_;
+  if (!depth_.empty()) source.options.depth = parse_depth(depth_);
   source.relevance = parse_enum<RelevanceSource>(relevance_);
   if (!relevance_model_.empty()) source.clip = hub_.folder(relevance_model_);
   ask_model(source);
@@ -73,6 +77,7 @@ ordered_json ModelFlags::about() const {
           {"parameters", info.parameters},
           {"stored_bytes", info.stored_bytes},
           {"mode", to_string(usual())},
+          {"depth", depth_.empty() ? "full" : depth_},
           {"relevance", relevance_},
           {"relevance_model", relevance_model_},
           {"max_new_tokens", max_new_tokens_},

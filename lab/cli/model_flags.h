@@ -27,7 +27,8 @@ class ModelFlags {
   ReadMode usual() const;
   CLI::App* app_;
   HubFlags hub_;
-  std::string folder_, mode_, relevance_ = "network", relevance_model_, device_ = "cpu", dtype_;
+  std::string folder_, mode_, relevance_ = "network", relevance_model_, device_ = "cpu", dtype_,
+                              depth_;
   int64_t max_new_tokens_ = 32;
 };
 

@@ -108,6 +108,12 @@ Record judge(const Group& group, const Case& one, const Answer& answer) {
   out.tokens = static_cast<int>(answer.tokens);
   out.passes = static_cast<int>(answer.from().passes.size());
   out.native_tokens = answer.native_tokens;
+  for (const PictureAnswer& picture : answer.pictures)
+    for (const Pass& pass : picture.passes)
+      for (const EncodedDepths& depths : pass.reply.depths) {
+        out.depths.resize(depths.tokens.size());
+        for (size_t i = 0; i < out.depths.size(); ++i) out.depths[i] += depths.tokens[i];
+      }
   out.milliseconds = answer.milliseconds();
   out.likelihood = answer.likelihood;
   out.confidence = answer.confidence;

@@ -61,6 +61,7 @@ struct Record {
   int tokens = 0;  // of all passes
   int passes = 1;
   int64_t native_tokens = 0;
+  std::vector<int64_t> depths;  // tokens that left the encoder at each level; none: all at its end
   double milliseconds = 0;
   double likelihood = 0, confidence = 0;
   bool unsure = false;
@@ -105,8 +106,9 @@ struct Summary {
   int boxes = 0;
   double mean_tokens = 0, mean_passes = 0, lenient = 0, lift = 0;
   int most_tokens = 0;
-  double p50 = 0, p95 = 0;  // milliseconds
-  double unsure = 0;        // share
+  std::vector<double> depths;  // mean tokens that left the encoder at each level; none: see Record
+  double p50 = 0, p95 = 0;     // milliseconds
+  double unsure = 0;           // share
   double right_when_sure = 0;
   double calibration_error = 0;  // expected, 10 bins
   double auroc = 0.5;            // of right against wrong answers by confidence

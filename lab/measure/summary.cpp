@@ -93,17 +93,32 @@ Reliability reliability(const Records& records) {
   return out;
 }
 
-Summary summarise(const Records& records) {
-  Summary out;
-  Values right, similar, relaxed, recalls, placed, pointing;
-  Mean tokens, passes, unsure, sure_right, lenient, lift, overlap, box_hit, starved;
-  std::vector<double> times;
+namespace {
+
+void add_tokens(const Records& records, Summary& out) {
+  Mean tokens, passes;
   for (const Record* r : records) {
     tokens.add(r->tokens);
     passes.add(r->passes);
+    out.most_tokens = std::max(out.most_tokens, r->tokens);
+    out.depths.resize(std::max(out.depths.size(), r->depths.size()));
+    for (size_t i = 0; i < r->depths.size(); ++i)
+      out.depths[i] += static_cast<double>(r->depths[i]) / static_cast<double>(records.size());
+  }
+  out.mean_tokens = tokens.value();
+  out.mean_passes = passes.value();
+}
+
+}  // namespace
+
+Summary summarise(const Records& records) {
+  Summary out;
+  Values right, similar, relaxed, recalls, placed, pointing;
+  Mean unsure, sure_right, lenient, lift, overlap, box_hit, starved;
+  std::vector<double> times;
+  for (const Record* r : records) {
     unsure.add(r->unsure);
     times.push_back(r->milliseconds);
-    out.most_tokens = std::max(out.most_tokens, r->tokens);
     if (r->answered) {
       right.add(r->right, r->group);
       similar.add(r->anls, r->group);
@@ -141,8 +156,7 @@ Summary summarise(const Records& records) {
   out.qc3 = placed.interval();
   out.overlap = overlap.value();
   out.box_hit = box_hit.value();
-  out.mean_tokens = tokens.value();
-  out.mean_passes = passes.value();
+  add_tokens(records, out);
   out.unsure = unsure.value();
   out.right_when_sure = sure_right.value();
   out.starved = starved.value();

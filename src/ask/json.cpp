@@ -30,6 +30,13 @@ bool tells_certainty(const Pass& pass) {
   return !pass.reply.probabilities.empty() || pass.agreement >= 0;
 }
 
+ordered_json depths_json(const EncodedDepths& depths) {
+  auto out = ordered_json::array();
+  for (size_t i = 0; i < depths.blocks.size(); ++i)
+    out.push_back({{"blocks", depths.blocks[i]}, {"tokens", depths.tokens[i]}});
+  return out;
+}
+
 ordered_json pass_json(const Pass& pass, bool read, bool details) {
   ordered_json out;
   out["manner"] = to_string(pass.manner);
@@ -44,6 +51,7 @@ ordered_json pass_json(const Pass& pass, bool read, bool details) {
   out["budget"] = pass.allocation.budget.tokens;
   out["tokens"] = pass.tokens;
   out["reused"] = pass.reused;
+  if (!pass.reply.depths.empty()) out["depths"] = depths_json(pass.reply.depths.front());
   if (!details) return out;
   add_tokens(pass.allocation, out);
   out["map"] = to_json(pass.relevance);

@@ -49,11 +49,11 @@ const std::pair<const char*, Policy> kPolicies[] = {
     {"lexical",
      {"without the network: what the question names visibly, information, salience", lexical}},
     {"full",
-     {"the same over 40 channels (17 of them filled) with symbolic salience",
+     {"the same over the full set of 11 channels, with symbolic salience",
       [](AskOptions& o) {
         lexical(o);
         o.look.channels = ChannelSet::full;
-        o.look.providers = {"clusters", "distance-field", "text"};
+        o.look.providers = {"distance-field", "text"};
         o.look.information = "points";
         o.look.salience = "symbolic";
         o.look.balance.preset = "symbolic";

@@ -225,6 +225,7 @@ Reply Road::part_of(const Reply& all, size_t k) {
     if (k < list.size()) list = {list[k]};
   };
   part(out.kept);
+  part(out.depths);
   part(out.attention);
   if (all.focus.empty() || k >= all.kept.size()) return out;
   size_t from = 0;

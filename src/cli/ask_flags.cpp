@@ -84,14 +84,14 @@ void GazeFlag::apply(const Picture& picture, AskOptions& options) const {
 struct AskFlags::Model {
   explicit Model(CLI::App& app) : hub(app) {}
   HubFlags hub;
-  std::string folder, mode, relevance = "network", relevance_model, device = "cpu", dtype;
+  std::string folder, mode, relevance = "network", relevance_model, device = "cpu", dtype, depth;
   int64_t max_new_tokens = 0;
   double top_p = 0;
   bool merge = false, tiers = false;
   // Flags that only a Hugging Face model has.
   static constexpr const char* kOwn[] = {"--mode",  "--relevance",      "--relevance-model",
                                          "--top-p", "--max-new-tokens", "--merge",
-                                         "--tiers"};
+                                         "--tiers", "--depth"};
   bool own() const { return folder.empty() || holds_bundle(folder); }  // the bundled architecture
   // Names become folders; only when they are needed, as that may take a while.
   void find() {
@@ -119,6 +119,7 @@ AskFlags::AskFlags(CLI::App& app)
   add("--dtype", m.dtype,
       "float32, bfloat16 or float16; of the bundled model where that answers; of others int8, too "
       "(on the CPU)");
+  add("--depth", m.depth, kDepthHelp);
   app.add_flag("--merge", m.merge, "prune, patches: average the tokens of a coarse cell")
       ->group("Hugging Face model");
   app.add_flag("--tiers", m.tiers, "DeepStack levels by relevance (Qwen3-VL)")
@@ -159,6 +160,7 @@ std::shared_ptr<const Asker> AskFlags::asker() const {
   options.dtype = m.dtype;
   options.merge = m.merge;
   options.tiers = m.tiers;
+  if (!m.depth.empty()) options.depth = parse_depth(m.depth);
   const auto model = open_model(m.folder, options);
   const auto own = bundle_for(options_.options());
   return std::make_shared<Asker>(

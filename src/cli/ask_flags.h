@@ -5,6 +5,10 @@
 
 namespace arrcoc::cli {
 
+inline constexpr const char* kDepthHelp =
+    "Qwen3-VL, prune and patches: less relevant tokens leave the encoder early; shares of each "
+    "level (0.25,0.25,0.25,0.25), relevance:0.2,0.4,0.7 or full";
+
 // --passes, --total-budget, --confident, --pass-policy.
 class PassFlags {
  public:

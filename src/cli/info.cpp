@@ -33,6 +33,30 @@ std::vector<std::pair<std::string, List>> strategies() {
   return stages;
 }
 
+std::string joined(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
+// Who fills each channel of the texture and who reads it.
+List channels() {
+  List out;
+  for (int i = 0; i < kAllChannels; ++i) {
+    const auto channel = static_cast<Channel>(i);
+    const ChannelUse& use = use_of(channel);
+    out.emplace_back(to_string(channel), joined(use.writers) + " -> " + joined(use.readers));
+  }
+  return out;
+}
+
+void print(const std::string& stage, const List& list) {
+  std::cout << "\n" << stage << "\n";
+  for (const auto& [name, summary] : list)
+    std::cout << "  " << name << std::string(name.size() < 18 ? 18 - name.size() : 1, ' ')
+              << summary << "\n";
+}
+
 void info(bool json) {
   const std::string torch = TORCH_VERSION;
 #ifdef ARRCOC_HAVE_OPENCV
@@ -50,18 +74,18 @@ void info(bool json) {
     for (const auto& [stage, list] : strategies()) {
       for (const auto& [name, summary] : list) out["strategies"][stage][name] = summary;
     }
+    for (int i = 0; i < kAllChannels; ++i) {
+      const auto channel = static_cast<Channel>(i);
+      out["channels"][to_string(channel)] = {{"writers", use_of(channel).writers},
+                                             {"readers", use_of(channel).readers}};
+    }
     std::cout << out.dump() << "\n";
     return;
   }
   std::cout << "arrcoc " << kVersion << "\nlibtorch " << torch << ", OpenCV " << opencv
             << "\ndevice " << device << ", " << threads << " threads\n";
-  for (const auto& [stage, list] : strategies()) {
-    std::cout << "\n" << stage << "\n";
-    for (const auto& [name, summary] : list) {
-      std::cout << "  " << name << std::string(name.size() < 18 ? 18 - name.size() : 1, ' ')
-                << summary << "\n";
-    }
-  }
+  for (const auto& [stage, list] : strategies()) print(stage, list);
+  print("texture channel (who fills it -> who reads it)", channels());
 }
 
 }  // namespace

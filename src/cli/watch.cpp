@@ -180,8 +180,9 @@ class Session {
 
   Step followed(const VideoFrame& frame) {
     const Geometry geometry = geometry_of(frame.width(), frame.height(), options_);
-    return follower_.step(frame.thumb(), geometry,
-                          [&] { return filming::look_at(*looker_, frame.picture(), question_); });
+    return follower_.step(frame.thumb(), geometry, [&] {
+      return filming::look_at(*looker_, frame.picture(), question_, follower_.motion());
+    });
   }
 
   // A frame is kept when it is the most relevant so far; a later one wins a tie.

@@ -156,6 +156,7 @@ Step Follower::step(const Thumb& thumb, const Geometry& geometry,
   const Map shape = fresh ? grid_of(geometry) : relevance_;
   out.motion =
       pool(motion_of(thumb, recent_, options_.tuning, apart), thumb.width, thumb.height, shape);
+  motion_ = out.motion;
   out.looked = wants_look(out.change, fresh);
   const Drift drift = drift_of(flow, shape);
   asked_ = out.looked ? fitted(look(), shape) : warp(asked_, drift);

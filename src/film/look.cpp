@@ -2,8 +2,11 @@
 
 namespace arrcoc::filming {
 
-Map look_at(const Looker& looker, const Picture& picture, const Query& question) {
-  return min_max(looker.look(*looker.see(picture), {&question, 1}).front().relevance.map);
+Map look_at(const Looker& looker, const Picture& picture, const Query& question,
+            const Map& motion) {
+  History history;
+  history.motion = motion;
+  return min_max(looker.look(*looker.see(picture), {&question, 1}, history).front().relevance.map);
 }
 
 Options defaults(const FilmConstants& constants) {

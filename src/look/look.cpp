@@ -90,10 +90,11 @@ Map fitted(const Map& map, const Map& shape) {
   return out;
 }
 
-// The texture with channels 37 to 39 as the history has them.
+// The texture with motion, attention and gaze as the history has them.
 Texture with_history(const Texture& texture, const History& history, const Map& shape) {
   Texture out = texture;
   const std::pair<Channel, const Map*> added[] = {
+      {Channel::motion, &history.motion},
       {Channel::attention_previous, &history.attention_previous},
       {Channel::attention_accumulated, &history.attention_accumulated},
       {Channel::gaze, &history.gaze}};
@@ -107,7 +108,8 @@ Texture with_history(const Texture& texture, const History& history, const Map& 
 }
 
 bool empty(const History& h) {
-  return h.attention_previous.empty() && h.attention_accumulated.empty() && h.gaze.empty();
+  return h.attention_previous.empty() && h.attention_accumulated.empty() && h.gaze.empty() &&
+         h.motion.empty();
 }
 
 class Balanced : public Looker {

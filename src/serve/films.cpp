@@ -134,8 +134,11 @@ WatchedFilm watch_film(const std::string& url, const std::string& question, cons
     if (strip) small.add(number, thumb);
     const filming::Step step =
         follower.step(thumb, Geometry{frame->width(), frame->height(), 0}, [&] {
-          const Map map =
-              looker.look(*looker.see(frame->picture()), {&query, 1}).front().relevance.map;
+          History history;
+          history.motion = follower.motion();
+          const Map map = looker.look(*looker.see(frame->picture()), {&query, 1}, history)
+                              .front()
+                              .relevance.map;
           peak = *std::max_element(map.values.begin(), map.values.end());
           return min_max(map);  // as filming::look_at
         });

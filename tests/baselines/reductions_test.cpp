@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <torch/version.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -13,6 +14,7 @@
 #include "folder.h"
 #include "hf/small_folder.h"
 #include "lab/measure/cost.h"
+#include "models/hf/processor.h"
 #include "models/hf/vlm.h"
 
 namespace arrcoc::baselines {
@@ -160,6 +162,36 @@ TEST(FlopCounter, CountsFusedAttention) {
   EXPECT_EQ(counter.flops(), 2 * 2.0 * 2 * 8 * 32 * 16);
 }
 #endif
+
+// Every product of the run, by hand: patches that left cost no later block, merger or look.
+TEST(FlopCounter, TokensThatLeaveTheEncoderEarlyCostNoLaterBlock) {
+  c10::InferenceMode guard;
+  const Small small("qwen3_vl");
+  hf::Pixels pixels;
+  const hf::Features shown = small.model->shown(small.picture, pixels);
+  const hf::QwenVisionConfig& c = small.model->vlm().config().qwen;
+  const auto n = static_cast<int64_t>(shown.boxes.size());
+  std::vector<int64_t> levels;
+  for (int64_t i = 0; i < n; ++i) levels.push_back(i % 4);
+  const std::vector<int64_t> blocks = small.model->vlm().level_blocks();
+  const auto at_least = [&](int64_t level) {
+    return static_cast<double>(
+        std::count_if(levels.begin(), levels.end(), [&](int64_t l) { return l >= level; }));
+  };
+  const auto d = static_cast<double>(c.hidden), wide = 4 * d,
+             inputs = static_cast<double>(c.channels * c.temporal * c.patch * c.patch);
+  double expected = 4 * static_cast<double>(n) * 2 * inputs * d;
+  for (int64_t level = 0, block = 0; level < 4; ++level) {
+    const double tokens = at_least(level), rows = 4 * tokens;
+    for (; block < blocks[static_cast<size_t>(level)]; ++block)
+      expected += 2 * rows * (4 * d * d + 2 * d * static_cast<double>(c.intermediate)) +
+                  4 * rows * rows * d;
+    expected += 2 * tokens * (wide * wide + wide * static_cast<double>(c.output));  // its merger
+  }
+  const measuring::FlopCounter counter;
+  small.model->vlm().encode_depths(pixels.values, pixels.grid, {}, levels);
+  EXPECT_DOUBLE_EQ(counter.flops(), expected);
+}
 
 }  // namespace
 }  // namespace arrcoc::baselines

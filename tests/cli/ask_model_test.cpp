@@ -57,6 +57,37 @@ TEST(AskModel, EveryModeAnswersWithinTheBudgetAndTheSameWayTwice) {
   }
 }
 
+TEST(AskModel, DepthSaysHowManyTokensWentHowDeep) {
+  Folder folder;
+  const std::string model = make_model(folder, "qwen3_vl");
+  const std::string line = kPicture +
+                           " 'Where is the red car?' --json --budget 16 --policy "
+                           "saliency --depth ";
+  const json whole = said(ask(model, kPicture + " 'Where is the red car?' --json --budget 16 "
+                                                "--policy saliency --mode patches"));
+  const json full = said(ask(model, line + "0,0,0,1"));
+  EXPECT_EQ(full["answer"], whole["answer"]);
+  EXPECT_EQ(full["probabilities"], whole["probabilities"]);
+  EXPECT_FALSE(whole["passes"][0].contains("depths"));
+  const json early = said(ask(model, line + "0.5,0.25,0.25,0 --mode prune"));
+  EXPECT_NE(early["probabilities"], whole["probabilities"]);
+  int64_t sum = 0;
+  const std::vector<int64_t> blocks = {2, 4, 5, 6};
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(early["passes"][0]["depths"][i]["blocks"], blocks[i]);
+    sum += early["passes"][0]["depths"][i]["tokens"].get<int64_t>();
+  }
+  EXPECT_EQ(sum, early["native_tokens"]);  // prune encodes all of them
+  EXPECT_EQ(early["passes"][0]["depths"][3]["tokens"], 0);
+  for (const auto& [flags, why] : {std::pair{"1 --mode native", "has 1 numbers and wants 4"},
+                                   {"deep", "no depth named 'deep'"},
+                                   {"0,0,0,1 --mode zoom", "zoom encodes every token whole"}}) {
+    const Outcome o = ask(model, line + flags);
+    EXPECT_EQ(o.code, 1);
+    EXPECT_NE(o.err.find(why), std::string::npos) << o.err;
+  }
+}
+
 // Laid out as huggingface_hub does it; nobody listens at the hub's address.
 TEST(AskModel, AnswersByNameFromTheCacheOfHuggingFace) {
   Folder folder;

@@ -115,6 +115,32 @@ INSTANTIATE_TEST_SUITE_P(Families, BenchModel,
                          ::testing::Values("llava", "qwen2_vl", "qwen2_5_vl", "qwen3_vl", "ovis2",
                                            "smolvlm"));
 
+TEST(BenchOfModels, DepthCostsLessInTheModesThatChoose) {
+  const Folder folder;
+  const std::string model = make_model(folder, "qwen3_vl");
+  const std::string line = "bench --model " + model + " --data " + small_chartqa(folder) +
+                           " --budgets 8 --max-new-tokens 4 --gallery 0 --policies "
+                           "native,prune,patches,random --out ";
+  ASSERT_EQ(run_arrcoc(line + (folder / "whole")).code, 0);
+  const Outcome o = run_arrcoc(line + (folder / "early") + " --depth 0.75,0.25,0,0");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const auto whole = ways_of(report_of(folder / "whole")),
+             early = ways_of(report_of(folder / "early"));
+  for (const char* way : {"prune", "patches"})
+    EXPECT_LT(early.at(way)["gflop"], whole.at(way)["gflop"]) << way;
+  for (const char* way : {"native", "random"})
+    EXPECT_EQ(early.at(way)["gflop"], whole.at(way)["gflop"]) << way;
+  const json& depths = early.at("prune")["depths"];  // of all tokens, a mean over the questions
+  ASSERT_EQ(depths.size(), 4U);
+  EXPECT_NEAR(depths[0].get<double>(), 3 * depths[1].get<double>(), 3);
+  EXPECT_EQ(depths[3], 0);
+  EXPECT_FALSE(early.at("native").contains("depths") || whole.at("prune").contains("depths"));
+  EXPECT_EQ(report_of(folder / "early")["settings"]["model"]["depth"], "0.75,0.25,0,0");
+  const Outcome bad = run_arrcoc(line + (folder / "bad") + " --depth 0.5,0.5");
+  EXPECT_EQ(bad.code, 1);
+  EXPECT_NE(bad.err.find("wants 4"), std::string::npos) << bad.err;
+}
+
 // Its tokens are no places of the picture: views are chosen, and the others say why not.
 TEST(BenchOfModels, DeepSeekChoosesViewsAndGoesToTheEnd) {
   const Folder folder;

@@ -245,6 +245,35 @@ TEST(Follower, OtherAllocatorsPayForAllTheirLeaves) {
   }
 }
 
+// Scorers that read motion hear of it at close looks: the map is higher where something moves.
+TEST(Follower, CloseLooksAreToldWhatMoves) {
+  Options options = options_of(64);
+  options.tuning.refresh = 4;
+  Follower follower(options, media::dis_flow());
+  LookOptions by_salience;
+  by_salience.coupling = "saliency";
+  const auto looker = make_looker(by_salience);
+  const Query query = parse_query("where?");
+  double told = 0, untold = 0;
+  for (int i = 0; i < 16; ++i) {
+    at::Tensor rgb = films::ground(kWidth, kHeight, 4);
+    const int x = 20 + 12 * i;
+    rgb.slice(1, 40, 70).slice(2, x, x + 30).fill_(200);
+    const Picture frame = make_picture(rgb);
+    follower.step(thumb_of(frame), kCanvas, [&] {
+      const Map map = look_at(*looker, frame, query, follower.motion());
+      const Map still = look_at(*looker, frame, query);
+      if (i > 4) {
+        EXPECT_GT(maximum(follower.motion()), 0) << i;
+        told += coherence(map, follower.motion());
+        untold += coherence(still, follower.motion());
+      }
+      return map;
+    });
+  }
+  EXPECT_GT(told, 1.05 * untold);
+}
+
 // A hand-held camera: the picture trembles by a pixel and every frame has its own noise.
 void expect_no_flicker(const FilmConstants& constants = {}) {
   Follower follower(options_of(64, constants), media::dis_flow());

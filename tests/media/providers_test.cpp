@@ -85,48 +85,30 @@ TEST(Providers, InstallAddsEveryStrategyAndTwiceChangesNothing) {
   const auto before = registry<Provider>().list();
   media::register_strategies();
   EXPECT_EQ(registry<Provider>().list(), before);
-  for (const char* name : {"clusters", "distance-field", "text"}) {
+  for (const char* name : {"distance-field", "text"}) {
     EXPECT_TRUE(registry<Provider>().has(name)) << name;
   }
   for (const char* name : {"symbolic", "text"}) EXPECT_TRUE(registry<Scorer>().has(name)) << name;
 }
 
-TEST(Providers, ClustersFollowTheObject) {
+TEST(Providers, SuperpixelsFollowTheObject) {
   cv::Mat scene(256, 256, CV_8UC3, cv::Scalar(40, 60, 160));
   cv::circle(scene, {128, 128}, 56, cv::Scalar(240, 220, 40), -1);
-  const at::Tensor out = provided("clusters", picture_of(scene));
-  const auto id = out.accessor<float, 3>()[0];
-  // No cluster holds both the disc and the background, but for the blurred rim.
-  std::map<float, std::set<bool>> sides;
+  const Picture picture = picture_of(scene);
+  const media::FramePlanes planes = media::planes_of(frame_of(picture, 1024));
+  const cv::Mat id = media::slic(planes.plane).labels;
+  // No superpixel holds both the disc and the background, but for the blurred rim.
+  std::map<int, std::set<bool>> sides;
   for (int y = 0; y < 256; ++y) {
     for (int x = 0; x < 256; ++x) {
       const double r = std::hypot(x - 128, y - 128);
       if (r > 53 && r < 59) continue;
-      sides[id[y][x]].insert(r < 56);
+      sides[id.at<int>(y, x)].insert(r < 56);
     }
   }
   EXPECT_GE(sides.size(), 25U);
   EXPECT_LE(sides.size(), 80U);
   for (const auto& [cluster, both] : sides) EXPECT_EQ(both.size(), 1U) << "cluster " << cluster;
-}
-
-TEST(Providers, ClusterChannelsAreWhatTheyAreCalled) {
-  const at::Tensor out = provided("clusters", picture_of(noise(200, 120, 1)));
-  const at::Tensor id = out[0];
-  EXPECT_EQ(id.min().item<float>(), 0);
-  EXPECT_EQ(id.max().item<float>(), 1);
-  EXPECT_EQ(out[1].max().item<float>(), 1);  // farthest from its centroid
-  // cluster_size: pixels with this id / all pixels
-  for (int64_t at : {0, 50, 100}) {
-    const float pixels = (id == id[at][at]).sum().item<float>();
-    EXPECT_NEAR(out[2][at][at].item<float>(), pixels / static_cast<float>(id.numel()), 1e-6);
-  }
-  // object_boundary: exactly where the label changes to the right or below
-  const at::Tensor right = id.slice(1, 0, -1) != id.slice(1, 1);
-  const at::Tensor border = out[3].slice(1, 0, -1);
-  EXPECT_TRUE(at::logical_or(at::logical_not(right), border == 1).all().item<bool>());
-  EXPECT_GT(border.mean().item<float>(), 0.01F);
-  EXPECT_LT(border.mean().item<float>(), 0.6F);
 }
 
 TEST(Providers, SuperpixelsAreConnectedAndNumberedWithoutGaps) {
@@ -204,7 +186,7 @@ TEST(Providers, StripesNoiseAndEdgesAreNoText) {
 TEST(Providers, TinyAndThinPicturesAreNoProblem) {
   for (cv::Size size : {cv::Size(1, 1), {2, 3}, {1, 900}, {900, 1}, {5, 5}, {33, 7}}) {
     const Picture picture = picture_of(noise(size.width, size.height, 4));
-    for (const char* name : {"clusters", "distance-field", "text"}) provided(name, picture);
+    for (const char* name : {"distance-field", "text"}) provided(name, picture);
     for (const char* name : {"symbolic", "text"}) scored(name, picture);
     EXPECT_TRUE(media::find_faces(picture).empty());
   }
@@ -216,7 +198,7 @@ TEST(Providers, TheSameOnAnyNumberOfThreads) {
               2);
   const Picture picture = picture_of(scene);
   const int threads = cv::getNumThreads();
-  for (const char* name : {"clusters", "distance-field", "text"}) {
+  for (const char* name : {"distance-field", "text"}) {
     cv::setNumThreads(1);
     const at::Tensor one = provided(name, picture);
     cv::setNumThreads(2);

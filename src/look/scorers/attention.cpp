@@ -1,4 +1,4 @@
-// What earlier passes read (texture channels 37 and 38) and where somebody looked (39).
+// What earlier passes read and where somebody looked.
 #include <algorithm>
 
 #include "arrcoc/error.h"

@@ -9,53 +9,48 @@
 namespace arrcoc {
 
 const char* to_string(Channel channel) {
-  static const char* const kNames[] = {"red",
-                                       "green",
-                                       "blue",
-                                       "x",
-                                       "y",
-                                       "eccentricity",
-                                       "edges",
-                                       "edges_inverted",
-                                       "highpass",
-                                       "lowpass",
-                                       "motion",
-                                       "saliency",
-                                       "distance_field",
-                                       "cluster_id",
-                                       "centroid_distance",
-                                       "cluster_size",
-                                       "text_mask",
-                                       "embedding_0",
-                                       "embedding_1",
-                                       "embedding_2",
-                                       "embedding_3",
-                                       "embedding_4",
-                                       "embedding_5",
-                                       "embedding_6",
-                                       "embedding_7",
-                                       "embedding_8",
-                                       "embedding_9",
-                                       "embedding_10",
-                                       "embedding_11",
-                                       "embedding_12",
-                                       "embedding_13",
-                                       "embedding_14",
-                                       "embedding_15",
-                                       "object_boundary",
-                                       "cached_relevance",
-                                       "cached_saliency",
-                                       "fixation_history",
-                                       "attention_previous",
-                                       "attention_accumulated",
-                                       "gaze",
-                                       "lightness",
-                                       "green_red",
-                                       "gradient_x",
-                                       "gradient_y",
-                                       "gradient_magnitude",
-                                       "luminance"};
+  static const char* const kNames[kAllChannels] = {"eccentricity",
+                                                   "edges",
+                                                   "edges_inverted",
+                                                   "highpass",
+                                                   "motion",
+                                                   "saliency",
+                                                   "distance_field",
+                                                   "text_mask",
+                                                   "attention_previous",
+                                                   "attention_accumulated",
+                                                   "gaze",
+                                                   "red",
+                                                   "green",
+                                                   "blue",
+                                                   "lightness",
+                                                   "green_red",
+                                                   "gradient_x",
+                                                   "gradient_y",
+                                                   "gradient_magnitude",
+                                                   "y",
+                                                   "x",
+                                                   "luminance"};
   return kNames[static_cast<int>(channel)];
+}
+
+const ChannelUse& use_of(Channel channel) {
+  static const std::vector<ChannelUse> uses = [] {
+    const std::vector<std::string> pixels = {"pixels"}, history = {"history"};
+    std::vector<ChannelUse> all(kAllChannels, {pixels, {"network"}});
+    const auto of = [&](Channel c) -> ChannelUse& { return all[static_cast<size_t>(c)]; };
+    of(Channel::eccentricity).readers = of(Channel::saliency).readers = {"network", "saliency"};
+    of(Channel::edges).readers = {"lexical", "points", "symbolic"};
+    of(Channel::edges_inverted).readers = of(Channel::highpass).readers = {"points"};
+    of(Channel::gradient_magnitude).readers = {"lexical", "network", "points"};
+    of(Channel::motion) = {history, {"saliency"}};
+    of(Channel::distance_field) = {{"distance-field"}, {"points"}};
+    of(Channel::text_mask) = {{"network-print", "reader-text", "text"}, {"symbolic", "text"}};
+    for (Channel c : {Channel::attention_previous, Channel::attention_accumulated, Channel::gaze})
+      of(c) = {history, {"attention"}};
+    return all;
+  }();
+  return uses[static_cast<size_t>(channel)];
 }
 
 const std::vector<Channel>& channels_of(ChannelSet set) {

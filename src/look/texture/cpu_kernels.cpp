@@ -124,16 +124,15 @@ at::Tensor stencils_cpu(const at::Tensor& gray) {
   const at::Tensor in = gray.contiguous();
   const int64_t h = in.size(2);
   const int64_t w = in.size(3);
-  at::Tensor out = at::empty({in.size(0), 4, h, w}, in.options());
+  at::Tensor out = at::empty({in.size(0), 3, h, w}, in.options());
   for (int64_t b = 0; b < in.size(0); ++b) {
     const float* source = in.data_ptr<float>() + b * h * w;
-    float* target = out.data_ptr<float>() + b * 4 * h * w;
+    float* target = out.data_ptr<float>() + b * 3 * h * w;
     const auto make = [=](int64_t y, float* to) { std::copy_n(source + y * w, w, to); };
     at::parallel_for(0, h, kBand, [&](int64_t begin, int64_t end) {
       slide(h, w, begin, end, make, [&](int64_t y, const auto& window) {
         float* o = target + y * w;
-        rows::stencils(window.up(), window.at(), window.down(), w, o, o + h * w, o + 2 * h * w,
-                       o + 3 * h * w);
+        rows::stencils(window.up(), window.at(), window.down(), w, o, o + h * w, o + 2 * h * w);
       });
     });
   }
@@ -236,7 +235,6 @@ void outlines_cpu(const at::Tensor& rgb, const Outlines& out) {
   const at::Tensor in = rgb.contiguous();
   const int64_t h = in.size(1);
   const int64_t w = in.size(2);
-  const int64_t plane = h * w;
   const float* source = in.data_ptr<float>();
   const auto place = [](int64_t i, int64_t n) {
     return n == 1 ? 0.5F : static_cast<float>(i) / static_cast<float>(n - 1);
@@ -246,14 +244,8 @@ void outlines_cpu(const at::Tensor& rgb, const Outlines& out) {
   at::parallel_for(0, h, kBand, [&](int64_t begin, int64_t end) {
     slide(h, w, begin, end, luma_rows(source, h, w), [&](int64_t y, const auto& window) {
       const int64_t at = y * w;
-      for (int64_t c = 0; c < 3; ++c) {
-        std::copy_n(source + c * plane + at, w, out.red + c * plane + at);
-      }
-      std::copy_n(across.data(), w, out.x + at);
-      std::fill_n(out.x + plane + at, w, place(y, h));
-      rows::eccentricity(across.data(), place(y, h) - 0.5F, w, out.x + 2 * plane + at);
-      rows::outlines(window.up(), window.at(), window.down(), w, out.edges + at, out.highpass + at,
-                     out.lowpass + at);
+      rows::eccentricity(across.data(), place(y, h) - 0.5F, w, out.eccentricity + at);
+      rows::outlines(window.up(), window.at(), window.down(), w, out.edges + at, out.highpass + at);
     });
   });
 }

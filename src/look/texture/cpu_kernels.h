@@ -19,7 +19,7 @@ struct Cell {
 };
 Cell whole_cells(int64_t h, int64_t w, int64_t rows, int64_t cols);
 
-// gray [B,1,h,w] -> [B,4,h,w], see stencils().
+// gray [B,1,h,w] -> [B,3,h,w], see stencils().
 at::Tensor stencils_cpu(const at::Tensor& gray);
 
 // [B,C,h,w] -> [B,C,rows,cols]
@@ -44,10 +44,10 @@ at::Tensor moments_cpu(const at::Tensor& gray, Cell cell, int64_t rows, int64_t 
 // Mean over the `size` x `size` cells around each that exist; size is odd.
 at::Tensor box_cpu(const at::Tensor& maps, int64_t size);
 
-// out (views of the result, [h,w] each) of one picture, rgb [3,h,w]. 12 bytes are read and 36
+// out (views of the result, [h,w] each) of one picture, rgb [3,h,w]. 12 bytes are read and 12
 // written per pixel.
 struct Outlines {
-  float *red, *x, *edges, *highpass, *lowpass;  // red and x: three planes each
+  float *eccentricity, *edges, *highpass;
 };
 void outlines_cpu(const at::Tensor& rgb, const Outlines& out);
 

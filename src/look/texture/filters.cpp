@@ -52,18 +52,17 @@ at::Tensor lab_matrix() {
 }
 at::Tensor lab_offset() { return at::tensor({-0.16, 0.0, 0.0}, at::kDouble).reshape({1, 3, 1}); }
 
-// Sobel x / 4, Sobel y / 4, 4-neighbour Laplacian, 1-2-1 blur, [4,1,3,3].
+// Sobel x / 4, Sobel y / 4, 4-neighbour Laplacian, [3,1,3,3].
 at::Tensor stencil_weights() {
-  return at::tensor({-.25,  0.,   .25,   -.5,  0.,  .5,   -.25,  0.,   .25,  //
-                     -.25,  -.5,  -.25,  0.,   0.,  0.,   .25,   .5,   .25,  //
-                     0.,    1.,   0.,    1.,   -4., 1.,   0.,    1.,   0.,   //
-                     .0625, .125, .0625, .125, .25, .125, .0625, .125, .0625},
+  return at::tensor({-.25, 0.,  .25,  -.5, 0.,  .5, -.25, 0., .25,  //
+                     -.25, -.5, -.25, 0.,  0.,  0., .25,  .5, .25,  //
+                     0.,   1.,  0.,   1.,  -4., 1., 0.,   1., 0.},
                     at::kDouble)
-      .reshape({4, 1, 3, 3});
+      .reshape({3, 1, 3, 3});
 }
 at::Tensor gradient_weights() { return stencil_weights().narrow(0, 0, 2).contiguous(); }
 
-// Straight from RGB: luma twice, then the four stencils of luma, [6,3,3,3].
+// Straight from RGB: luma twice, then the three stencils of luma, [5,3,3,3].
 at::Tensor outline_weights() {
   at::Tensor centre = at::zeros({2, 1, 3, 3}, at::kDouble);
   centre.select(2, 1).select(2, 1).fill_(1);

@@ -8,8 +8,8 @@ namespace arrcoc::texture {
 // Luma averaged over cells, [B,3,h,w] -> [B,1,rows,cols].
 at::Tensor pooled_luma(const at::Tensor& rgb, int64_t rows, int64_t cols);
 
-// gray [B,1,h,w] -> [B,4,h,w]: Sobel x / 4, Sobel y / 4, 4-neighbour Laplacian, 1-2-1 blur. The
-// border is replicated.
+// gray [B,1,h,w] -> [B,3,h,w]: Sobel x / 4, Sobel y / 4, 4-neighbour Laplacian. The border is
+// replicated.
 at::Tensor stencils(const at::Tensor& gray);
 
 // The same as plain tensor ops, on any device.
@@ -21,7 +21,7 @@ at::Tensor gradients(const at::Tensor& gray);
 // rgb_to_lab() as plain tensor ops, on any device.
 at::Tensor rgb_to_lab_ops(const at::Tensor& rgb);
 
-// rgb [B,3,h,w] -> [B,6,h,w]: luma twice, then its stencils, in one convolution.
+// rgb [B,3,h,w] -> [B,5,h,w]: luma twice, then its stencils, in one convolution.
 at::Tensor outline_ops(const at::Tensor& rgb);
 
 // sqrt(a^2 + b^2)

@@ -66,34 +66,25 @@ inline float laplacian(const float* up, const float* at, const float* down, int6
   return up[x + 1] + down[x + 1] + at[x] + at[x + 2] - 4 * at[x + 1];
 }
 
-inline float blur(const float* up, const float* at, const float* down, int64_t x) {
-  const float left = up[x] + 2 * at[x] + down[x];
-  const float middle = up[x + 1] + 2 * at[x + 1] + down[x + 1];
-  const float right = up[x + 2] + 2 * at[x + 2] + down[x + 2];
-  return 0.0625F * (left + 2 * middle + right);
-}
-
 }  // namespace
 
 ARRCOC_CLONES void stencils(const float* __restrict up, const float* __restrict at,
                             const float* __restrict down, int64_t w, float* __restrict gx,
-                            float* __restrict gy, float* __restrict high, float* __restrict low) {
+                            float* __restrict gy, float* __restrict high) {
   for (int64_t x = 0; x < w; ++x) {
     const Gradient g = gradient(up, at, down, x);
     gx[x] = g.x;
     gy[x] = g.y;
     high[x] = laplacian(up, at, down, x);
-    low[x] = blur(up, at, down, x);
   }
 }
 
 ARRCOC_CLONES void outlines(const float* __restrict up, const float* __restrict at,
                             const float* __restrict down, int64_t w, float* __restrict size,
-                            float* __restrict high, float* __restrict low) {
+                            float* __restrict high) {
   for (int64_t x = 0; x < w; ++x) {
     size[x] = size_of(gradient(up, at, down, x));
     high[x] = laplacian(up, at, down, x);
-    low[x] = blur(up, at, down, x);
   }
 }
 

@@ -24,12 +24,12 @@ void add_moments(const float* row, int64_t w, float* sum, float* squares);
 // Means of runs of `cell` values (the last may be short); scale divides by the number of rows.
 void mean_of_cells(const float* sum, int64_t w, int64_t cell, int64_t rows, float* out);
 
-// gx, gy: Sobel / 4; high: 4-neighbour Laplacian; low: 1-2-1 blur. Of three padded rows.
+// gx, gy: Sobel / 4; high: 4-neighbour Laplacian. Of three padded rows.
 void stencils(const float* up, const float* at, const float* down, int64_t w, float* gx, float* gy,
-              float* high, float* low);
+              float* high);
 // The same with the gradient's size instead of its parts.
 void outlines(const float* up, const float* at, const float* down, int64_t w, float* size,
-              float* high, float* low);
+              float* high);
 // Adds gx, gy and sqrt(gx^2 + gy^2) to three rows of sums.
 void add_gradients(const float* up, const float* at, const float* down, int64_t w, float* gx,
                    float* gy, float* size);

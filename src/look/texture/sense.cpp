@@ -65,7 +65,7 @@ at::Tensor pooled_outlines(const at::Tensor& frames, int64_t rows, int64_t cols)
   return area_pool(at::cat({frames, g, size}, 1), rows, cols);
 }
 
-// The channels of one [40,h,w] array from `first` on, as [count,h,w] or batched.
+// The channels of one [11,h,w] array from `first` on, as [count,h,w] or batched.
 at::Tensor part(const at::Tensor& out, Channel first, int64_t count) {
   return out.narrow(out.dim() - 3, static_cast<int64_t>(first), count);
 }
@@ -80,8 +80,8 @@ at::Tensor full_cpu(const at::Tensor& frames) {
   for (int64_t b = 0; b < frames.size(0); ++b) {
     const at::Tensor mine = out[b];
     const auto plane = [&](Channel c) { return part(mine, c, 1).data_ptr<float>(); };
-    outlines_cpu(frames[b], {plane(Channel::red), plane(Channel::x), plane(Channel::edges),
-                             plane(Channel::highpass), plane(Channel::lowpass)});
+    outlines_cpu(frames[b],
+                 {plane(Channel::eccentricity), plane(Channel::edges), plane(Channel::highpass)});
     normalised_edges_cpu(gray[b].data_ptr<float>(), moments[b], h, w,
                          plane(Channel::edges_inverted));
     stretch_cpu(salient[b], h, w, plane(Channel::saliency));
@@ -97,12 +97,11 @@ at::Tensor full_ops(const at::Tensor& frames) {
   part(out, Channel::motion, 1).zero_();
   const auto rest = static_cast<int64_t>(Channel::distance_field);
   part(out, Channel::distance_field, kFullChannels - rest).zero_();
-  part(out, Channel::red, 3).copy_(frames);
-  part(out, Channel::x, 3).copy_(coordinates(h, w, frames.options()));  // x, y, eccentricity
+  part(out, Channel::eccentricity, 1).copy_(coordinates(h, w, frames.options())[2]);
   const at::Tensor all = outline_ops(frames);
   at::Tensor edges = part(out, Channel::edges, 1);
   at::hypot_out(edges, all.narrow(1, 2, 1), all.narrow(1, 3, 1));
-  part(out, Channel::highpass, 2).copy_(all.narrow(1, 4, 2));  // and lowpass
+  part(out, Channel::highpass, 1).copy_(all.narrow(1, 4, 1));
   all.narrow(1, 1, 1).square_();
   const at::Tensor m = normalised_gradient_ops(all.narrow(1, 0, 2));
   at::Tensor normal = part(out, Channel::edges_inverted, 1);

@@ -11,8 +11,6 @@ void register_strategies() {
   static std::once_flag once;
   std::call_once(once, [] {
     auto& providers = registry<Provider>();
-    providers.add("clusters", "about 50 superpixels: id, distance to centroid, size, border",
-                  make_clusters);
     providers.add("distance-field", "distance to the nearest edge", make_distance_field);
     providers.add("text", "where print is, by its strokes (no weights)", make_text);
 

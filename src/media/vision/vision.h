@@ -46,7 +46,6 @@ std::vector<cv::Rect> detect_faces(const cv::Mat& grey);
 Map pool(const cv::Mat& values, const Map& shape, int width, int height);
 
 // What strategies.cpp gives names.
-std::unique_ptr<Provider> make_clusters();
 std::unique_ptr<Provider> make_distance_field();
 std::unique_ptr<Provider> make_text();
 Map symbolic(const Sight& sight);

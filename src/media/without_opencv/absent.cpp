@@ -45,7 +45,7 @@ void register_strategies() {
   static std::once_flag once;
   std::call_once(once, [] {
     constexpr const char* kSummary = "not in this build (OpenCV, Tesseract)";
-    for (const std::string name : {"clusters", "distance-field", "text", "reader-text"})
+    for (const std::string name : {"distance-field", "text", "reader-text"})
       registry<Provider>().add(
           name, kSummary, [name]() -> std::unique_ptr<Provider> { absent("provider " + name); });
     for (const std::string name : {"symbolic", "text", "reader"})

@@ -60,6 +60,15 @@ at::Tensor inverse_frequencies(int64_t dims, double theta, at::Device device) {
   return at::reciprocal(at::pow(theta, exponent)).to(device);
 }
 
+std::vector<int64_t> run_lengths(const std::vector<int64_t>& ids, int64_t each) {
+  std::vector<int64_t> out;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (i == 0 || ids[i] != ids[i - 1]) out.push_back(0);
+    out.back() += each;
+  }
+  return out;
+}
+
 Segments::Segments(const std::vector<int64_t>& lengths, at::Device device) {
   std::map<int64_t, std::vector<int64_t>> starts;
   int64_t at = 0;

@@ -63,6 +63,9 @@ class Segments {
   std::vector<Group> groups_;
 };
 
+// Lengths of the runs of equal ids, `each` for every one.
+std::vector<int64_t> run_lengths(const std::vector<int64_t>& ids, int64_t each);
+
 // Non-overlapping patches of pictures [B,C,H,W] as rows [B, h*w, C*P*P], raster order.
 // Error{bad_argument} when the sides are not multiples of the patch.
 at::Tensor unfold_patches(const at::Tensor& pixels, int64_t patch);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "arrcoc/error.h"
+#include "models/hf/depth.h"
 #include "models/hf/processor.h"
 #include "models/hf/select.h"
 #include "models/hf/vlm.h"
@@ -109,6 +110,19 @@ void take(Features& features, const Visual& visual, const std::vector<std::vecto
   features.groups = std::move(choice.groups);
 }
 
+// Tokens `keep` (none: all) by their relevance; features.depths says how deep they went.
+Visual encode_as_deep(const HfModel& model, const Pixels& pixels, const std::vector<int64_t>& keep,
+                      const std::vector<float>& relevance, const Depth& depth, Features& features) {
+  const Vlm& vlm = model.vlm();
+  if (const std::string why = model.depth_refusal(depth); !why.empty())
+    throw Error(ErrorCode::unsupported, why);
+  if (depth.rule == DepthRule::full) return vlm.encode(pixels.values, pixels.grid, keep);
+  const size_t levels = vlm.level_blocks().size();
+  const std::vector<int64_t> level_of_each = levels_of(depth, relevance, levels);
+  features.depths = counted(level_of_each, levels);
+  return vlm.encode_depths(pixels.values, pixels.grid, keep, level_of_each);
+}
+
 }  // namespace
 
 void add_boxes(const Features::View& view, std::vector<Box>& boxes) {
@@ -178,6 +192,21 @@ std::string HfModel::select_refusal() const {
          "native";
 }
 
+std::string HfModel::depth_refusal(const Depth& depth) const {
+  const std::vector<int64_t> blocks = vlm_->level_blocks();
+  if (depth.rule == DepthRule::full) return "";
+  if (blocks.empty())
+    return std::string("depth needs an encoder with DeepStack levels, as qwen3_vl has; ") +
+           to_string(family()) + " has none";
+  const size_t wanted = blocks.size() - (depth.rule == DepthRule::share ? 0 : 1);
+  if (depth.values.size() == wanted) return "";
+  std::string list;
+  for (int64_t count : blocks) list += (list.empty() ? "" : ", ") + std::to_string(count);
+  return std::string("depth ") + to_string(depth.rule) + " has " +
+         std::to_string(depth.values.size()) + " numbers and wants " + std::to_string(wanted) +
+         ": tokens of this model can leave its encoder behind " + list + " blocks";
+}
+
 Features HfModel::encode_image(const Picture& picture, int64_t max_tokens) const {
   c10::InferenceMode guard;
   PixelLimits limits;
@@ -238,7 +267,27 @@ Features HfModel::encode_patches(const Picture& picture, const Allocation& alloc
   for (auto& group : rows)
     for (int64_t& token : group)
       token = std::lower_bound(keep.begin(), keep.end(), token) - keep.begin();
-  take(out, vlm_->encode(pixels.values, pixels.grid, keep), rows, std::move(choice), options);
+  std::vector<float> relevance(keep.size());
+  for (size_t g = 0; g < rows.size(); ++g)
+    for (int64_t row : rows[g]) relevance[static_cast<size_t>(row)] = choice.relevance[g];
+  take(out, encode_as_deep(*this, pixels, keep, relevance, options.depth, out), rows,
+       std::move(choice), options);
+  return out;
+}
+
+Features HfModel::encode_tapered(const Picture& picture, const Allocation& allocation,
+                                 const SelectOptions& options) const {
+  c10::InferenceMode guard;
+  Pixels pixels;
+  Features out = shown(picture, pixels);
+  Choice choice = choose(out, allocation, options.merge);
+  std::vector<float> relevance(out.boxes.size(), kNotChosen);
+  for (size_t g = 0; g < choice.groups.size(); ++g)
+    for (int64_t token : choice.groups[g])
+      relevance[static_cast<size_t>(token)] = choice.relevance[g];
+  const auto rows = choice.groups;
+  take(out, encode_as_deep(*this, pixels, {}, relevance, options.depth, out), rows,
+       std::move(choice), options);
   return out;
 }
 

@@ -84,10 +84,11 @@ struct Features {
   at::Tensor rows;                           // [N,D], one a token
   std::vector<at::Tensor> deepstack;         // each [N,D]
   std::vector<std::vector<int64_t>> groups;  // tokens of the full views behind each row, see select
-  std::vector<Box> boxes;                    // of every token of the full views, source pixels
-  int64_t tile_rows = 1, tile_cols = 1;      // of the whole picture
-  int width = 0, height = 0;                 // of the picture, source pixels
-  bool film = false;                         // its views are temporal patches
+  std::vector<int64_t> depths;  // tokens that left the encoder at each level; none: all at its end
+  std::vector<Box> boxes;       // of every token of the full views, source pixels
+  int64_t tile_rows = 1, tile_cols = 1;  // of the whole picture
+  int width = 0, height = 0;             // of the picture, source pixels
+  bool film = false;                     // its views are temporal patches
   bool placeless = false;  // tokens stand for their whole view, not for places in it (DeepSeek)
   int64_t size() const;    // rows: what the language model pays for
   int64_t native() const { return static_cast<int64_t>(boxes.size()); }
@@ -100,6 +101,8 @@ struct SelectOptions {
   bool merge = false;
   // Relevance-tiered DeepStack: above 0.7 all levels, above 0.4 the middle one, else the last.
   bool tiers = false;
+  // Of encode_patches and encode_tapered.
+  Depth depth = {};
 };
 
 class HfModel {
@@ -144,6 +147,8 @@ class HfModel {
   // "" when zoom works, else why it does not; the same for prune and patches.
   std::string zoom_refusal() const;
   std::string select_refusal() const;
+  // "" when tokens can leave the encoder by that rule.
+  std::string depth_refusal(const Depth& depth) const;
 
   // The whole picture, every token. max_tokens > 0: shown small enough for that (Qwen family), or
   // without its tiles (SmolVLM).
@@ -159,6 +164,9 @@ class HfModel {
   // a leaf's places become one token before CLIP.
   Features encode_patches(const Picture& picture, const Allocation& allocation,
                           const SelectOptions& options = {}) const;
+  // select() of the whole picture, of which the less relevant tokens leave the encoder early.
+  Features encode_tapered(const Picture& picture, const Allocation& allocation,
+                          const SelectOptions& options) const;
   // All crops of the allocation as pictures of their own. SmolVLM: the view of the whole and, as
   // far as the budget goes, the tiles in which the allocation spends most; only these are encoded.
   // Error{unsupported} with the reason where picture size does not set the token count.

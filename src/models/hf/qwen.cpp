@@ -7,6 +7,7 @@
 
 #include "arrcoc/error.h"
 #include "base/cancel.h"
+#include "models/hf/depth.h"
 #include "models/hf/vlm.h"
 
 namespace arrcoc::hf {
@@ -42,9 +43,11 @@ struct Merger {
 class Tower {
  public:
   Tower(const ModelConfig& model, Source& source);
-  // sight: may be null; its rows are the tokens.
+  // levels: of each token that is encoded, where it leaves; empty: all at the end. sight: may be
+  // null; its rows are the tokens.
   Visual operator()(const at::Tensor& values, const std::vector<Shape>& shapes,
-                    const std::vector<int64_t>& keep, EncoderSight* sight = nullptr) const;
+                    const std::vector<int64_t>& keep, const std::vector<int64_t>& levels = {},
+                    EncoderSight* sight = nullptr) const;
   const QwenVisionConfig& config() const { return c_; }
 
  private:
@@ -224,15 +227,6 @@ void Tower::watch(const Block& block, const at::Tensor& x, const Rotary& rotary,
   sight.keys = sight.keys.reshape({x.size(0) / unit, unit, -1}).mean(1);
 }
 
-std::vector<int64_t> run_lengths(const std::vector<int64_t>& ids, int64_t each) {
-  std::vector<int64_t> out;
-  for (size_t i = 0; i < ids.size(); ++i) {
-    if (i == 0 || ids[i] != ids[i - 1]) out.push_back(0);
-    out.back() += each;
-  }
-  return out;
-}
-
 // Tokens of one window side by side (stable: raster order inside); as they come without windows.
 std::vector<int64_t> window_order(const Layout& lie, bool windows) {
   std::vector<int64_t> order(lie.token.size());
@@ -270,10 +264,13 @@ at::Tensor inverse(const std::vector<int64_t>& order) {
 }
 
 Visual Tower::operator()(const at::Tensor& values, const std::vector<Shape>& shapes,
-                         const std::vector<int64_t>& keep, EncoderSight* sight) const {
+                         const std::vector<int64_t>& keep, const std::vector<int64_t>& levels,
+                         EncoderSight* sight) const {
   Layout raster = layout(shapes, keep);
   if (!keep.empty() && raster.token.size() != keep.size())
     throw Error(ErrorCode::bad_argument, "kept visual tokens must be ascending and exist");
+  if (!levels.empty() && levels.size() != raster.token.size())
+    throw Error(ErrorCode::bad_argument, "every visual token that is encoded wants a level");
   at::Device device = patch_.weight.device();
   int64_t unit = c_.merge * c_.merge;
   bool windows = c_.window > 0;
@@ -296,18 +293,22 @@ Visual Tower::operator()(const at::Tensor& values, const std::vector<Shape>& sha
   Segments whole(run_lengths(lie.frame, unit), device);
   Segments local = windows ? Segments(run_lengths(lie.window, unit), device) : whole;
 
+  Leaving leaving(levels, lie.frame, unit);
   Visual out;
   out.deepstack.resize(deepstack_.size());
-  for (size_t i = 0; i < blocks_.size(); ++i) {
+  for (size_t i = 0; i < blocks_.size() && x.size(0) > 0; ++i) {
     check_cancelled();
     auto layer = static_cast<int64_t>(i);
     bool full = std::count(c_.full_layers.begin(), c_.full_layers.end(), layer) > 0;
     if (sight != nullptr && layer == watched_block()) watch(blocks_[i], x, rotary, *sight);
-    x = block(blocks_[i], x, rotary, full ? whole : local);
+    x = block(blocks_[i], x, rotary, windows && !full ? local : whole);
     for (size_t d = 0; d < deepstack_.size(); ++d)
-      if (c_.deepstack[d] == layer) out.deepstack[d] = deepstack_[d](x);
+      if (c_.deepstack[d] == layer)
+        out.deepstack[d] = leaving.at(static_cast<int64_t>(d), deepstack_[d](x), x, rotary, whole);
   }
-  out.rows = merger_(x);
+  out.rows = leaving.all(x.size(0) > 0 ? merger_(x) : at::Tensor());
+  for (at::Tensor& set : out.deepstack)
+    if (!set.defined()) set = at::zeros_like(out.rows);  // nobody came so far
   if (!windows) return out;
   const at::Tensor back = inverse(order).to(device);
   out.rows = out.rows.index_select(0, back);
@@ -347,7 +348,30 @@ class Qwen : public Vlm {
   Visual encode_watched(const at::Tensor& values, const at::Tensor& grid,
                         EncoderSight& sight) const override {
     tokens(values, grid);
-    return tower_(values, shapes(grid), {}, &sight);
+    return tower_(values, shapes(grid), {}, {}, &sight);
+  }
+
+  std::vector<int64_t> level_blocks() const override {
+    const QwenVisionConfig& c = tower_.config();
+    std::vector<int64_t> out;
+    for (int64_t layer : c.deepstack) out.push_back(layer + 1);
+    const bool ascend = std::is_sorted(out.begin(), out.end(), std::less_equal<>());
+    if (out.empty() || !ascend || c.window > 0) return {};
+    out.push_back(c.layers);
+    return out;
+  }
+
+  Visual encode_depths(const at::Tensor& values, const at::Tensor& grid,
+                       const std::vector<int64_t>& keep,
+                       const std::vector<int64_t>& levels) const override {
+    tokens(values, grid);
+    const auto last = static_cast<int64_t>(level_blocks().size()) - 1;
+    if (last < 0) return Vlm::encode_depths(values, grid, keep, levels);  // refuses
+    for (int64_t level : levels)
+      if (level < 0 || level > last)
+        throw Error(ErrorCode::bad_argument, "no level " + std::to_string(level) +
+                                                 " of the encoder: 0 to " + std::to_string(last));
+    return tower_(values, shapes(grid), keep, levels);
   }
 
   // Text runs on; a token (t,r,c) sits at start + (t,r,c), and what follows starts after the larger

@@ -109,10 +109,12 @@ class Reader : public Model {
         throw Error(ErrorCode::unsupported, why);
     }
     const std::string refusal = model_->zoom_refusal();
+    const bool tapers = options_.depth.rule != DepthRule::full;
     if (options_.mode == ReadMode::automatic)
-      options_.mode = refusal.empty()                ? ReadMode::zoom
-                      : model_->vlm().takes_groups() ? ReadMode::patches
-                                                     : ReadMode::prune;
+      options_.mode = refusal.empty() && !tapers               ? ReadMode::zoom
+                      : tapers || model_->vlm().takes_groups() ? ReadMode::patches
+                                                               : ReadMode::prune;
+    if (tapers) require_depth();
     if (options_.mode == ReadMode::zoom && !refusal.empty())
       throw Error(ErrorCode::unsupported, refusal);
     const std::string whole_only = model_->select_refusal();
@@ -181,19 +183,31 @@ class Reader : public Model {
   }
 
  private:
+  void require_depth() const {
+    if (const std::string why = model_->depth_refusal(options_.depth); !why.empty())
+      throw Error(ErrorCode::unsupported, why);
+    if (reduction_ || (options_.mode != ReadMode::prune && options_.mode != ReadMode::patches))
+      throw Error(ErrorCode::unsupported, std::string("depth is for modes prune and patches; ") +
+                                              (reduction_ ? "this way" : to_string(options_.mode)) +
+                                              " encodes every token whole");
+    if (options_.tiers) throw Error(ErrorCode::bad_argument, "depth and tiers exclude each other");
+  }
+
   bool zooms_freely() const { return options_.mode == ReadMode::zoom && !model_->chooses_tiles(); }
 
   Features features_of(const PictureTokens& tokens, const std::string& question) const {
     if (reduction_)
       return reduction_->reduce(*model_, *tokens.picture, question, tokens.allocation.budget.tokens,
                                 [&] { return cache_->whole(*model_, *tokens.picture); });
-    const SelectOptions select{options_.merge, options_.tiers};
+    const SelectOptions select{options_.merge, options_.tiers, options_.depth};
     switch (options_.mode) {
       case ReadMode::zoom:
         return model_->encode_zoom(*tokens.picture, tokens.allocation);
       case ReadMode::patches:
         return model_->encode_patches(*tokens.picture, tokens.allocation, select);
       case ReadMode::prune:
+        if (options_.depth.rule != DepthRule::full)
+          return model_->encode_tapered(*tokens.picture, tokens.allocation, select);
         return model_->select(cache_->whole(*model_, *tokens.picture), tokens.allocation, select);
       default:
         return cache_->whole(*model_, *tokens.picture);
@@ -267,6 +281,8 @@ class Reader : public Model {
     out.prompt_tokens = static_cast<int64_t>(ids);
     for (const Features& features : pictures) {
       out.kept.push_back(features.size());
+      if (!features.depths.empty())
+        out.depths.push_back({model_->vlm().level_blocks(), features.depths});
       out.prompt_tokens += features.size() - features.native();
     }
     return out;

@@ -112,6 +112,12 @@ Visual Vlm::encode_watched(const at::Tensor&, const at::Tensor&, EncoderSight&) 
               config_.file + ": the tokens of this model are no places of the picture");
 }
 
+Visual Vlm::encode_depths(const at::Tensor&, const at::Tensor&, const std::vector<int64_t>&,
+                          const std::vector<int64_t>&) const {
+  throw Error(ErrorCode::unsupported,
+              config_.file + ": tokens leave the encoder of this model at its end only");
+}
+
 Visual Vlm::encode_groups(const at::Tensor&, const at::Tensor&,
                           const std::vector<std::vector<int64_t>>&) const {
   throw Error(ErrorCode::unsupported,

@@ -51,6 +51,15 @@ class Vlm {
   // Error{unsupported} where tokens are no places of the picture.
   virtual Visual encode_watched(const at::Tensor& values, const at::Tensor& grid,
                                 EncoderSight& sight) const;
+  // Blocks of the encoder that a token has behind it at each of its levels (DeepStack's and the
+  // end), ascending; none: tokens cannot leave it early.
+  virtual std::vector<int64_t> level_blocks() const { return {}; }
+  // As encode(), but each of its tokens leaves the encoder at the level of that number: later
+  // blocks neither compute it nor let others look at it. Its row is what the level's merger makes
+  // of it; in sets of later levels it is zero. Error{unsupported} without levels.
+  virtual Visual encode_depths(const at::Tensor& values, const at::Tensor& grid,
+                               const std::vector<int64_t>& keep,
+                               const std::vector<int64_t>& levels) const;
   // Positions of the whole prompt, every placeholder present: [3,B,L] or [1,B,L]. grids: [N,3] of
   // pictures, or [N,5] with what makes a film: whole seconds a temporal patch, and 1.
   virtual at::Tensor positions(const at::Tensor& ids, const at::Tensor& grids) const;
