@@ -21,13 +21,13 @@ const kRooms = [
   ['tokens', 'cutting and packing patches', ['tokens']],
   ['models', 'what reads and answers: tiny, Hugging Face', ['weights', 'model', 'bundle', 'hub']],
   ['ask', 'the road: look, allocate, cut, read, again?', ['ask', 'json']],
-  ['film', 'one map that follows a film', ['film']],
+  ['film', 'one map that follows a film; questions over time', ['film', 'moments']],
   ['media', 'files, films, OCR, drawing', ['decode', 'media']],
   ['capi', 'the road for C and Python', ['c']],
   ['serve', 'HTTP, queue, proxy, page', ['serve']],
   ['cli', 'the command line', []],
 ];
-const kHeaders = 22, kLines = 85700, kProductLines = 55300, kFileLines = 500, kFunctionLines = 60;
+const kHeaders = 23, kLines = 87700, kProductLines = 56600, kFileLines = 500, kFunctionLines = 60;
 
 const order = new Map(kRooms.map(([name], i) => [name, i]));
 const publicRoom = new Map(kRooms.flatMap(([name, , headers]) => headers.map((h) => [h, name])));

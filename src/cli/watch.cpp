@@ -289,7 +289,7 @@ class Session {
       // One line a frame on standard output; what concerns the whole film goes beside it.
       if (last) std::cerr << ordered_json{{"answer", to_json(*last)}}.dump() << "\n";
       if (film) std::cerr << ordered_json{{"answer", to_json(*film)}}.dump() << "\n";
-      if (time) std::cerr << ordered_json{{"answer", to_json(*time)}}.dump() << "\n";
+      if (time) std::cerr << ordered_json{{"answer", cli::to_json(*time)}}.dump() << "\n";
       if (!ending.empty()) std::cerr << "arrcoc: note: " << ending << "\n";
       return;
     }
@@ -303,7 +303,7 @@ class Session {
               << " ms decoding, " << rounded(allocating_ / n) << " ms allocating a frame\n";
     if (last) std::cout << to_text(*last) << "\n";
     if (film) std::cout << to_text(*film) << "\n";
-    if (time) std::cout << to_text(*time) << "\n";
+    if (time) std::cout << cli::to_text(*time) << "\n";
     if (!ending.empty()) std::cout << "note       " << ending << "\n";
   }
 

@@ -2,17 +2,15 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <tuple>
 
 #include "arrcoc/error.h"
-#include "arrcoc/moments.h"
+#include "film/inquest.h"
 #include "film/tracks.h"
 
 namespace arrcoc::filming {
 
 namespace {
 
-constexpr int kLeast = 48;          // tokens that are worth a question
 constexpr size_t kCoarse = 8;       // moments that are asked about one thing before any closer ones
 constexpr size_t kCoarseMany = 6;   // where there are several things
 constexpr size_t kCounted = 24;     // where things are counted
@@ -22,110 +20,6 @@ constexpr double kApart = 0.12;     // share of the frame between two places
 constexpr double kLeastSure = 0.5;  // of the surest sighting, for a thing to be there at all
 constexpr double kFaint = 0.4;      // of the surest sighting: less is none
 constexpr double kPlain = 0.08;     // share of the frame that a thing has to go to have moved
-
-// Asks moments, each thing once, while there are tokens.
-class Inquest {
- public:
-  Inquest(const Asker& asker, const Moments& moments, const TimeOptions& options, int each)
-      : asker_(asker), options_(options), kept_(moments.kept()), left_(options.tokens) {
-    each_ = std::clamp(each, kLeast, std::max(kLeast, options.most_each));
-  }
-
-  size_t size() const { return kept_.size(); }
-  const Moment& moment(size_t i) const { return kept_[i]; }
-  const Picture& picture(size_t i) {
-    if (!open_ || open_->first != i) open_.emplace(i, kept_[i].picture());
-    return open_->second;
-  }
-
-  double width(size_t i) {
-    thumb(i);
-    return widths_[i];
-  }
-  // How far the colours of moments i and k are apart in that box of moment i's frame, mean of 255.
-  double apart(size_t i, size_t k, const Box& box) {
-    const Thumb &a = thumb(i), &b = thumb(k);
-    if (a.width != b.width || a.height != b.height) return 255;
-    const double scale = a.width / widths_[i];
-    const auto side = [&](double from, double to, int size) {
-      const double middle = (from + to) / 2 * scale, half = std::max((to - from) * scale, 12.0) / 2;
-      return std::pair(std::clamp(static_cast<int>(middle - half), 0, size - 1),
-                       std::clamp(static_cast<int>(middle + half), 0, size - 1));
-    };
-    const auto [x0, x1] = side(box.x0, box.x1, a.width);
-    const auto [y0, y1] = side(box.y0, box.y1, a.height);
-    int64_t sum = 0, count = 0;
-    for (int y = y0; y <= y1; ++y)
-      for (int at = (y * a.width + x0) * 3; at < (y * a.width + x1 + 1) * 3; ++at, ++count)
-        sum += std::abs(a.rgb[static_cast<size_t>(at)] - b.rgb[static_cast<size_t>(at)]);
-    return static_cast<double>(sum) / static_cast<double>(count);
-  }
-
-  // Null when no tokens are left for it.
-  const MomentAnswer* ask(size_t i, const std::string& question) {
-    const auto [place, fresh] = asked_.try_emplace({i, question});
-    MomentAnswer& out = place->second;
-    if (!fresh) return &out;
-    AskOptions options = options_.ask;
-    if (!afford(1, options)) {
-      asked_.erase(place);
-      return nullptr;
-    }
-    const Answer answer = asker_.ask(picture(i), question, options);
-    out = told(i, question, answer);
-    return &out;
-  }
-
-  // What moment i shows and moment k does not; null where no tokens are left.
-  const MomentAnswer* difference(size_t i, size_t k) {
-    const std::string question = "Which object is missing in the second picture?";
-    AskOptions options = options_.ask;
-    if (!afford(2, options)) return nullptr;
-    const Picture here = picture(i);
-    const Answer answer = asker_.ask({here, kept_[k].picture()}, question, options);
-    return &(asked_[{i, question + std::to_string(k)}] = told(i, question, answer));
-  }
-
-  std::vector<MomentAnswer> all() const {
-    std::vector<MomentAnswer> out;
-    for (const auto& [key, answer] : asked_) out.push_back(answer);
-    return out;
-  }
-  int64_t tokens() const { return options_.tokens - left_; }
-
- private:
-  bool afford(int pictures, AskOptions& options) const {
-    const int64_t tokens = std::min<int64_t>(int64_t{each_} * pictures, left_);
-    if (tokens < int64_t{kLeast} * pictures) return false;
-    options.budget = std::to_string(tokens);
-    options.passes.passes = 1;
-    return true;
-  }
-  MomentAnswer told(size_t i, const std::string& question, const Answer& answer) {
-    left_ -= answer.tokens;
-    return {kept_[i].frame, kept_[i].seconds,  kept_[i].shot,     question,
-            answer.text,    answer.confidence, answer.from().box, answer.tokens};
-  }
-
-  const Thumb& thumb(size_t i) {
-    const auto [place, fresh] = thumbs_.try_emplace(i);
-    if (fresh) {
-      place->second = thumb_of(picture(i));
-      widths_[i] = picture(i).width();
-    }
-    return place->second;
-  }
-
-  const Asker& asker_;
-  const TimeOptions& options_;
-  std::map<size_t, Thumb> thumbs_;
-  std::map<size_t, double> widths_;  // of the frames behind them
-  std::vector<Moment> kept_;
-  int64_t left_;
-  int each_;
-  std::optional<std::pair<size_t, Picture>> open_;
-  std::map<std::pair<size_t, std::string>, MomentAnswer> asked_;
-};
 
 // `count` of the moments from..to, evenly, the ends among them.
 std::vector<size_t> spread(size_t from, size_t to, size_t count) {
@@ -508,8 +402,8 @@ int expected(const Plan& plan) {
 TimeAnswer answer(const Asker& asker, const Plan& plan, const Moments& moments,
                   const TimeOptions& options) {
   if (moments.empty()) throw Error(ErrorCode::bad_argument, "there is no moment to ask about");
-  if (options.tokens < kLeast)
-    throw Error(ErrorCode::bad_argument, "moments need " + std::to_string(kLeast) +
+  if (options.tokens < kLeastTokens)
+    throw Error(ErrorCode::bad_argument, "moments need " + std::to_string(kLeastTokens) +
                                              " tokens or more, not " +
                                              std::to_string(options.tokens));
   Inquest inquest(asker, moments, options, options.tokens / expected(plan));
