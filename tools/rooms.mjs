@@ -27,7 +27,7 @@ const kRooms = [
   ['serve', 'HTTP, queue, proxy, page', ['serve']],
   ['cli', 'the command line', []],
 ];
-const kHeaders = 23, kLines = 87700, kProductLines = 56600, kFileLines = 500, kFunctionLines = 60;
+const kHeaders = 23, kLines = 87800, kProductLines = 56700, kFileLines = 500, kFunctionLines = 60;
 
 const order = new Map(kRooms.map(([name], i) => [name, i]));
 const publicRoom = new Map(kRooms.flatMap(([name, , headers]) => headers.map((h) => [h, name])));
