@@ -21,7 +21,7 @@ const kRooms = [
   ['tokens', 'cutting and packing patches', ['tokens']],
   ['models', 'what reads and answers: tiny, Hugging Face', ['weights', 'model', 'bundle', 'hub']],
   ['ask', 'the road: look, allocate, cut, read, again?', ['ask', 'json']],
-  ['film', 'one map that follows a film', ['film']],
+  ['film', 'one map that follows a film; questions over time', ['film', 'moments']],
   ['media', 'files, films, OCR, drawing', ['decode', 'media']],
   ['capi', 'the road for C and Python', ['c']],
   ['serve', 'HTTP, queue, proxy, page', ['serve']],

@@ -10,6 +10,7 @@
 #include "arrcoc/look.h"
 #include "arrcoc/map.h"
 #include "arrcoc/model.h"
+#include "arrcoc/moments.h"
 #include "arrcoc/picture.h"
 #include "arrcoc/query.h"
 #include "arrcoc/registry.h"

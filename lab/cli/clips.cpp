@@ -7,6 +7,7 @@
 
 #include "arrcoc/error.h"
 #include "cli/watch.h"
+#include "lab/cli/clips_answers.h"
 #include "lab/cli/lab.h"
 #include "lab/fit/film_fit.h"
 #include "lab/fit/film_movers.h"
@@ -30,6 +31,9 @@ struct Clips {
   std::string fit;
   int movers = 24;
   bool json = false;
+  bool answers = false;
+  std::string rows, intent;
+  int moments_budget = filming::TimeOptions().tokens;
 };
 
 constexpr uint64_t kMoverSeed = 7000000;
@@ -202,11 +206,19 @@ ordered_json fitted(const Clips& args, const std::vector<Film>& films, const Fil
 void clips(const Clips& args, const WatchFlags& flags) {
   AskOptions options = flags.pipeline();
   options.budget = std::to_string(kMinBudget);  // the film's allowance decides, not the network
-  const auto model = bundle_for(options);
+  const auto model = args.answers ? bundle() : bundle_for(options);
   const Asker asker(model);
   const FilmLook look{asker.looker(options), options};
   const FilmSources sources{media::dis_flow(), media::slic_segments()};
   filming::Options timing = flags.timing(model ? model->film : FilmConstants{});
+  if (args.answers) {
+    filming::TimeOptions time;
+    time.ask = flags.reading();
+    time.tokens = args.moments_budget;
+    clips_answers({args.count, args.seed, args.json, args.rows, args.intent}, asker,
+                  {look, timing, sources, time});
+    return;
+  }
   const std::vector<Film> films =
       args.data.empty() ? generated(args, look) : std::vector<Film>{measured(args, look)};
   ordered_json out;
@@ -242,6 +254,16 @@ void add_clips(CLI::App& app) {
   sub->add_option("--first-seed", args->seed,
                   "clips of this seed and those after it instead of the suite's");
   sub->add_flag("--json", args->json, "print as JSON");
+  auto* answers = sub->add_flag("--answers", args->answers,
+                                "questions over time (suite:time), beside what one frame answers");
+  sub->add_option("--moments-budget", args->moments_budget,
+                  "with --answers: tokens for all moments")
+      ->check(CLI::Range(64, 1 << 20))
+      ->needs(answers);
+  sub->add_option("--rows", args->rows, "with --answers: write every question to this file")
+      ->needs(answers);
+  sub->add_option("--intent", args->intent, "with --answers: only such questions (time.count, ...)")
+      ->needs(answers);
   const WatchFlags flags(*sub);
   sub->callback([args, flags] {
     if (!args->fit.empty()) {

@@ -35,10 +35,12 @@ const std::vector<Layout>& layouts(const std::string& kind) {
   static const std::vector<Layout>* const all[] = {
       &documents, &charts, &scenes, &formulas, &objects, &hard, &clips, &pairs, &records};
   static const std::vector<Layout> texts = {{passage_page, 1}, {written_table, 1}};
+  static const std::vector<Layout> time = {{comings_and_goings, 1.6F}, {parade, 1}, {shots, 1.4F}};
   if (kind == kTexts) return texts;
+  if (kind == kTime) return time;
   for (size_t i = 0; i < kinds().size(); ++i)
     if (kinds()[i] == kind) return *all[i];
-  std::string known = std::string(" ") + kTexts;
+  std::string known = std::string(" ") + kTexts + " " + kTime;
   for (const auto& name : kinds()) known += " " + name;
   throw Error(ErrorCode::not_found, "no kind of scene named " + kind + "; there are:" + known);
 }

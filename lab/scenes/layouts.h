@@ -30,6 +30,7 @@ Draw formula_page;                                                      // formu
 // hard
 Draw tiny_corner, camouflage, distractors, needle, odd_one_out, crowd_compare, nothing;
 Draw moving_objects, moving_sign, cut_clip;          // clips
+Draw comings_and_goings, parade, shots;              // time
 Draw shelf_pair, spot_difference, document_pair;     // pairs
 constexpr const char* kNth[] = {"first", "second"};  // picture of a pair
 

@@ -51,8 +51,11 @@ bool suits(const std::string& form, const Ask& ask) {
 }
 
 // The question for a fact: a form of its intent with the slots filled, then sloppy in a share.
-std::string phrase(Random& r, const Ask& ask) {
-  const std::vector<std::string>& forms = r.words->named("ask." + ask.intent).words;
+// Suites have forms of their own where the lists do.
+std::string phrase(Random& r, const Ask& ask, bool suite) {
+  const std::string all = "ask." + ask.intent, own = all + ".suite";
+  const std::vector<std::string>& forms =
+      r.words->named(suite && r.words->has(own) ? own : all).words;
   std::string form = r.pick(forms);
   while (!suits(form, ask)) form = r.pick(forms);
   std::string text = fill(form, ask.slots);
@@ -85,6 +88,7 @@ Sheet draw(Context& context, const std::string& kind) {
 // Draws facts by weight without putting them back; no sentence twice.
 void choose_questions(Random& r, std::vector<Ask> asks, const std::vector<Mapping>& maps,
                       const Options& options, bool keep_case, uint64_t wording, Draft& out) {
+  const bool suite = out.scene.seed >= kSuiteSeedBase;
   std::vector<float> weights;
   for (const Ask& ask : asks) weights.push_back(ask.weight);
   std::vector<std::string> sentences;
@@ -94,7 +98,7 @@ void choose_questions(Random& r, std::vector<Ask> asks, const std::vector<Mappin
     asks.erase(asks.begin() + static_cast<std::ptrdiff_t>(at));
     weights.erase(weights.begin() + static_cast<std::ptrdiff_t>(at));
     Question q;
-    q.text = phrase(r, ask);
+    q.text = phrase(r, ask, suite);
     q.answer = keep_case ? trim(ask.answer) : lower(trim(ask.answer));
     q.intent = ask.intent;
     q.complexity = ask.complexity;
@@ -125,7 +129,7 @@ void choose_questions(Random& r, std::vector<Ask> asks, const std::vector<Mappin
                    sentences.size());
       other.words = r.words;
       for (int tries = 0; tries < 8; ++tries)
-        if (const std::string text = phrase(other, ask); text != q.text) {
+        if (const std::string text = phrase(other, ask, suite); text != q.text) {
           q.text = text;
           break;
         }

@@ -65,6 +65,11 @@ constexpr const char* kTexts = "texts";
 // line.
 std::shared_ptr<const Texts> load_texts(const std::string& path, bool held = false);
 
+// Films for questions over time: the kind "time", no part of kinds() and of no training mix. Suites
+// ask in forms of their own ([ask.INTENT.suite] of the word lists), all other seeds in the rest.
+constexpr const char* kTime = "time";
+constexpr int kTimeFps = 4;  // frames a second
+
 struct Options {
   int longest = 1024;   // longer side of ordinary pictures, at most (needles may be larger)
   int questions = 8;    // per scene, at most
@@ -105,11 +110,11 @@ Scene make_reworded(const Assets& assets, const std::string& kind, uint64_t seed
 constexpr uint64_t kSuiteSeedBase = 0xF000000000000000ULL;
 Scene make_mixed(const Assets& assets, uint64_t seed, const Options& options = {});
 
-// Fixed suites: one per kind, and "unseen" (the held-back recipe over all kinds). Each has
+// Fixed suites: one per kind, "unseen" (the held-back recipe over all kinds) and "time". Each has
 // kSuiteScenes scenes with kSuiteQuestions questions, made one at a time.
 constexpr int kSuiteScenes = 100;
 constexpr int kSuiteQuestions = 2;
-const std::vector<std::string>& suites();  // the kinds, then "unseen"
+const std::vector<std::string>& suites();  // the kinds, "unseen", "time"
 // Scene `index` in [0, kSuiteScenes) of a suite ("documents" or "suite:documents").
 // Error{not_found} for an unknown suite, Error{bad_argument} for an index outside.
 Scene suite_scene(const Assets& assets, const std::string& name, int index);

@@ -55,6 +55,7 @@ class WordLists {
     return used_[kList<name, columns>]->rows;
   }
   const WordList& named(const std::string& name) const;  // Error{not_found}
+  bool has(const std::string& name) const { return lists_.contains(name); }
   std::vector<std::string> names() const;
 
  private:

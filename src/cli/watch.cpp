@@ -12,6 +12,7 @@
 #include "base/stopwatch.h"
 #include "cli/device.h"
 #include "cli/hub.h"
+#include "cli/watch_moments.h"
 
 namespace arrcoc::cli {
 
@@ -30,7 +31,8 @@ struct Watch {
   std::string timeline;
   int64_t max_frames = 0;
   int64_t clip_budget = 0;
-  double rate = 0;
+  double rate = 0, fps = 0;
+  int moments_budget = filming::TimeOptions().tokens;
   bool json = false;
   std::string model, device = "cpu", dtype;  // a Hugging Face model that reads the film at the end
   int64_t max_new_tokens = 0;
@@ -91,6 +93,7 @@ class Session {
         asker_(args.answer != "none" ? bundle() : bundle_for(options_)),
         looker_(asker_.looker(options_)),
         follower_(timing(flags), media::dis_flow(), media::slic_segments()) {
+    if (args.answer == "end" && args.model.empty()) plan_ = filming::plan_of(question_);
     if (!args.model.empty())
       model_ = open_model(args.model,
                           {.mode = ReadMode::prune, .device = args.device, .dtype = args.dtype});
@@ -98,8 +101,7 @@ class Session {
       throw Error(ErrorCode::unsupported, args.model +
                                               ": watch --model wants Qwen2-VL, Qwen2.5-VL "
                                               "or Qwen3-VL, which read films");
-    if (!args.video.empty())
-      writer_ = std::make_unique<media::VideoWriter>(args.video, video_.fps());
+    if (!args.video.empty()) writer_ = std::make_unique<media::VideoWriter>(args.video, fps());
   }
 
   void run() {
@@ -123,6 +125,8 @@ class Session {
   }
 
  private:
+  double fps() const { return args_.fps > 0 ? args_.fps : video_.fps(); }
+
   // Frames to come; 0: nobody knows.
   int64_t expected() const {
     const int64_t said = video_.expected(), most = args_.max_frames;
@@ -192,6 +196,11 @@ class Session {
       keep(frame, step);
       return std::nullopt;
     }
+    if (plan_) {
+      const double seconds = static_cast<double>(step.frame) / fps();
+      moments_.add(step, seconds, [frame] { return frame.picture(); });
+      return std::nullopt;
+    }
     if (!best_ || step.strength >= best_->second.strength) best_.emplace(frame, step);
     const bool event = step.frame == 0 || step.cut;
     if (args_.answer != "events" || !event) return std::nullopt;
@@ -219,7 +228,7 @@ class Session {
       const Step& step = kept_[i].second;
       out.frames.push_back(step.frame);
       frames.push_back(
-          {&pictures[i], static_cast<double>(step.frame) / video_.fps(), filming::bought(step)});
+          {&pictures[i], static_cast<double>(step.frame) / fps(), filming::bought(step)});
     }
     GenerateOptions generate;
     generate.max_new_tokens = args_.max_new_tokens;
@@ -230,6 +239,14 @@ class Session {
   // The frame is asked as a picture by itself, with all that --budget allows.
   FrameAnswer reply(const VideoFrame& frame, int64_t number) const {
     return {number, asker_.ask(frame.picture(), args_.question, reading_)};
+  }
+
+  std::optional<filming::TimeAnswer> over_time() const {
+    if (!plan_ || moments_.empty()) return std::nullopt;
+    filming::TimeOptions options;
+    options.ask = reading_;
+    options.tokens = args_.moments_budget;
+    return filming::answer(asker_, *plan_, moments_, options);
   }
 
   ordered_json line(const VideoFrame& frame, const Step& step,
@@ -263,9 +280,11 @@ class Session {
 
   void finish() {
     std::optional<FrameAnswer> last;
-    if (args_.answer == "end" && best_) last = reply(best_->first, best_->second.frame);
+    const bool asks_frame = args_.answer == "end" || args_.answer == "frame";
+    if (asks_frame && best_) last = reply(best_->first, best_->second.frame);
     std::optional<FilmAnswer> film;
     if (model_ && !kept_.empty()) film = read_kept();
+    const std::optional<filming::TimeAnswer> time = over_time();
     if (writer_) writer_->finish();
     if (!args_.timeline.empty()) media::write_png(args_.timeline, timeline_.draw());
     const std::string ending = args_.max_frames > 0 ? "" : video_.ending();
@@ -273,6 +292,7 @@ class Session {
       // One line a frame on standard output; what concerns the whole film goes beside it.
       if (last) std::cerr << ordered_json{{"answer", to_json(*last)}}.dump() << "\n";
       if (film) std::cerr << ordered_json{{"answer", to_json(*film)}}.dump() << "\n";
+      if (time) std::cerr << ordered_json{{"answer", cli::to_json(*time)}}.dump() << "\n";
       if (!ending.empty()) std::cerr << "arrcoc: note: " << ending << "\n";
       return;
     }
@@ -286,6 +306,7 @@ class Session {
               << " ms decoding, " << rounded(allocating_ / n) << " ms allocating a frame\n";
     if (last) std::cout << to_text(*last) << "\n";
     if (film) std::cout << to_text(*film) << "\n";
+    if (time) std::cout << cli::to_text(*time) << "\n";
     if (!ending.empty()) std::cout << "note       " << ending << "\n";
   }
 
@@ -301,6 +322,8 @@ class Session {
   std::unique_ptr<media::VideoWriter> writer_;
   media::Timeline timeline_;
   std::optional<std::pair<VideoFrame, Step>> best_;
+  std::optional<filming::Plan> plan_;  // of a question over time
+  filming::Moments moments_;           // for it
   std::shared_ptr<const Model> model_;
   std::vector<std::pair<VideoFrame, Step>> kept_;         // for it
   double preparing_ = 0, decoding_ = 0, allocating_ = 0;  // milliseconds
@@ -318,10 +341,16 @@ void add_watch(CLI::App& app) {
       ->required();
   sub->add_option("question", args->question, "what is asked")->required();
   sub->add_option("--answer", args->answer,
-                  "end (from the most relevant frame), events (at the start and at cuts), none")
-      ->check(CLI::IsMember({"end", "events", "none"}));
+                  "end (questions over time from several moments, others from the most relevant "
+                  "frame), frame (from that frame alone), events (at the start and at cuts), none")
+      ->check(CLI::IsMember({"end", "frame", "events", "none"}));
   sub->add_option("--max-frames", args->max_frames, "stop after so many frames")->check(positive());
   sub->add_option("--clip-budget", args->clip_budget, "tokens for the whole film")
+      ->check(positive());
+  sub->add_option("--moments-budget", args->moments_budget,
+                  "tokens for the moments of a question over time")
+      ->check(CLI::Range(64, 1 << 20));
+  sub->add_option("--fps", args->fps, "frames a second, where the source does not say it (folders)")
       ->check(positive());
   sub->add_option("--rate", args->rate, "tokens a frame on average; --budget is the most")
       ->check(positive());

@@ -130,6 +130,40 @@ TEST(Watch, AQwenModelReadsTheFilmAtItsEndInOneSequence) {
                         "arrcoc watch");
 }
 
+// A generated film of two shots, the bundled model.
+TEST(Watch, QuestionsOverTimeAreAnsweredFromMoments) {
+  Folder folder;
+  const Outcome made = run_arrcoc("synth --kind time --seed 5406 --count 1 --out " + folder.path());
+  ASSERT_EQ(made.code, 0) << made.err;
+  const auto watched = [&](const std::string& question, const std::string& flags) {
+    const Outcome o = run_arrcoc("--threads 1 watch " + (folder / "images") + " '" + question +
+                                 "' --fps 4 " + flags);
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o;
+  };
+  const Outcome o =
+      watched("What does the caption say before the cut?", "--json --moments-budget 300");
+  const json answer = json::parse(o.err)["answer"];
+  EXPECT_EQ(answer["asks"], "part");
+  EXPECT_EQ(answer["shots"], 2);
+  EXPECT_LE(answer["tokens"], 300);
+  int64_t tokens = 0;
+  ASSERT_FALSE(answer["moments"].empty());
+  for (const json& moment : answer["moments"]) {
+    EXPECT_EQ(moment["shot"], 0);
+    EXPECT_EQ(moment["question"], "What does the caption say?");
+    EXPECT_EQ(moment["seconds"], moment["frame"].get<double>() / 4);
+    tokens += moment["tokens"].get<int64_t>();
+  }
+  EXPECT_EQ(answer["tokens"], tokens);
+  const Outcome text = watched("How many shots are there?", "");
+  EXPECT_NE(text.out.find("\nanswer     2  (shots, 0 looks at moments"), std::string::npos)
+      << text.out;
+  // The road of one frame.
+  const Outcome frame = watched("How many shots are there?", "--answer frame --json");
+  EXPECT_FALSE(json::parse(frame.err)["answer"].contains("moments"));
+}
+
 TEST(Watch, NothingToWatchIsOneLine) {
   Folder folder;
   expect_one_line_error(watch(folder.path()), "no pictures");
