@@ -27,7 +27,7 @@ const kRooms = [
   ['serve', 'HTTP, queue, proxy, page', ['serve']],
   ['cli', 'the command line', []],
 ];
-const kHeaders = 22, kLines = 85700, kProductLines = 55300, kFileLines = 500, kFunctionLines = 60;
+const kHeaders = 22, kLines = 86100, kProductLines = 55500, kFileLines = 500, kFunctionLines = 60;
 
 const order = new Map(kRooms.map(([name], i) => [name, i]));
 const publicRoom = new Map(kRooms.flatMap(([name, , headers]) => headers.map((h) => [h, name])));
