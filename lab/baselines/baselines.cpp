@@ -55,7 +55,7 @@ std::shared_ptr<const Model> own_model(const std::string& policy, const Bundle& 
   } else {
     return nullptr;
   }
-  options.place = tiny::place_weight_of(bundle.folder);
+  tiny::take_signs(bundle.folder, options);
   return tiny::make_reader(bundle.networks, bundle.calibration, options);
 }
 

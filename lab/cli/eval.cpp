@@ -4,6 +4,7 @@
 //   --data DIR --metric gaze   maps against where people looked
 //   --pairs       questions about two pictures
 //   --calibrate   fits confidence and budgets on held-out scenes
+//   --kinds       fits what kind of text answers a question
 //   --ranges      fits the ranges of the fast kernels
 //   --weights A --weights B   compares two folders of weights
 //   --against reference       compares kernels
@@ -45,7 +46,7 @@ struct Eval {
   std::string suites;
   std::vector<std::string> weights;
   std::string against;  // Kernels; "": none
-  std::string calibrate, ranges;
+  std::string calibrate, kinds, ranges;
   std::string reliability;  // PNG; "": none
   std::string metric;       // a Metric; "": answers
   int limit = 0;
@@ -256,16 +257,26 @@ void check_model(const Eval& args) {
                 "--against or --metric");
 }
 
+void goes_only_with(const Eval& args, const std::string& flag, const std::set<std::string>& known) {
+  for (const CLI::Option* given : args.app->get_options())
+    if (given->count() > 0 && given->get_name() != flag && !known.count(given->get_name())) {
+      std::string list;
+      for (const std::string& one : known)
+        if (one != "--json") list += (list.empty() ? "" : " and ") + one;
+      throw Error(ErrorCode::bad_argument,
+                  flag + " goes with " + list + " only, not with " + given->get_name());
+    }
+}
+
 void eval(const Eval& args) {
   check_model(args);
   if (!args.ranges.empty()) {
-    const std::set<std::string> known = {"--ranges", "--data", "--limit", "--json"};
-    for (const CLI::Option* given : args.app->get_options())
-      if (given->count() > 0 && !known.count(given->get_name()))
-        throw Error(ErrorCode::bad_argument,
-                    "--ranges goes with --data and --limit only, not with " + given->get_name());
-    fit_ranges(args.ranges, args.data, args.limit > 0 ? args.limit : 240, args.json);
-    return;
+    goes_only_with(args, "--ranges", {"--data", "--limit", "--json"});
+    return fit_ranges(args.ranges, args.data, args.limit > 0 ? args.limit : 240, args.json);
+  }
+  if (!args.kinds.empty()) {
+    goes_only_with(args, "--kinds", {"--data", "--json"});
+    return fit_kinds(args.kinds, args.data, args.json);
   }
   const bool fit = !args.calibrate.empty();
   const int ways = (!args.data.empty() && !fit) + !args.suites.empty() + fit + args.pairs;
@@ -290,7 +301,7 @@ void eval(const Eval& args) {
     throw Error(ErrorCode::bad_argument, "--metric goes with --data");
   if (ways != 1)
     throw Error(ErrorCode::bad_argument,
-                "give one of --suite, --data, --pairs, --calibrate and --ranges");
+                "give one of --suite, --data, --pairs, --calibrate, --kinds and --ranges");
   if (!args.intent.empty() && !args.pairs)
     throw Error(ErrorCode::bad_argument, "--intent goes with --pairs");
   if (args.pairs) {
@@ -318,6 +329,10 @@ void add_eval(CLI::App& app) {
       "--calibrate", args->calibrate,
       "fit confidence and budgets of the weights in this folder, on scenes; with --data also "
       "on questions about real pictures that were held aside");
+  sub->add_option("--kinds", args->kinds,
+                  "fit what kind of text answers a question (a sign of confidence) on the "
+                  "questions and answers of --data, for the weights in this folder; then "
+                  "--calibrate");
   sub->add_option("--ranges", args->ranges,
                   "fit the ranges that the fast kernels need for the weights in this folder, on "
                   "scenes; with --data also on pictures that training may see");

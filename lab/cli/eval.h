@@ -61,6 +61,9 @@ void eval_gaze(const baselines::Askers& askers, const std::vector<std::string>& 
 // that training did not use), and writes it into `folder`.
 void calibrate(const std::string& folder, const std::vector<std::string>& data, int questions,
                bool json);
+// Fits kinds.json, what kind of text answers a question, on the questions and right answers in
+// `data`, and writes it into `folder`. No picture is read.
+void fit_kinds(const std::string& folder, const std::vector<std::string>& data, bool json);
 // Fits ranges.json for the fast kernels on held-out scenes and on the questions in `data`,
 // `questions` of each, and writes it into `folder`.
 void fit_ranges(const std::string& folder, const std::vector<std::string>& data, int questions,

@@ -31,7 +31,7 @@ std::vector<QuestionFolder> open_folders(const std::vector<std::string>& data) {
   return out;
 }
 
-std::vector<fitting::RealTrials> try_folders(const Asker& asker,
+std::vector<fitting::RealTrials> try_folders(const Asker& asker, const tiny::KindTable* kinds,
                                              const std::vector<std::string>& data,
                                              const std::vector<QuestionFolder>& folders) {
   std::vector<fitting::RealTrials> out;
@@ -39,7 +39,7 @@ std::vector<fitting::RealTrials> try_folders(const Asker& asker,
     Progress progress(data[i], folders[i].questions);
     const std::string name = std::filesystem::path(data[i]).lexically_normal().filename().string();
     out.push_back(
-        {name, fitting::try_budgets(asker, folders[i].groups, fitting::kRealBudgets,
+        {name, fitting::try_budgets(asker, kinds, folders[i].groups, fitting::kRealBudgets,
                                     [&](int done) { progress.step(static_cast<size_t>(done)); })});
   }
   return out;
@@ -54,13 +54,14 @@ void calibrate(const std::string& folder, const std::vector<std::string>& data, 
   auto neutral = std::make_shared<Bundle>(*make_bundle(fitted->networks));
   neutral->experts = fitted->experts;
   const Asker asker(neutral);
+  const auto kinds = tiny::kinds_of(folder);
   Progress progress("calibrating", static_cast<size_t>(questions));
   const fitting::Trials scenes = fitting::try_budgets(
-      asker, measuring::ahead(measuring::held_out_groups(questions)), fitting::kFitBudgets,
-      [&](int done) { progress.step(static_cast<size_t>(done)); });
-  const std::vector<fitting::RealTrials> real = try_folders(asker, data, folders);
+      asker, kinds.get(), measuring::ahead(measuring::held_out_groups(questions)),
+      fitting::kFitBudgets, [&](int done) { progress.step(static_cast<size_t>(done)); });
+  const std::vector<fitting::RealTrials> real = try_folders(asker, kinds.get(), data, folders);
   const auto fit = fitting::fit_calibration(scenes, real, fitted->networks->fingerprint());
-  ordered_json out = ordered_json::parse(tiny::to_json({fit.calibration, fit.place}));
+  ordered_json out = ordered_json::parse(tiny::to_json({fit.calibration, fit.place, fit.kind}));
   out["measured"] = {{"questions", fit.questions},
                      {"mean_tokens", rounded(fit.mean_tokens)},
                      {"simple_tokens", rounded(fit.simple)},

@@ -26,7 +26,7 @@ std::shared_ptr<const Bundle> with_parts_of(const Bundle& first, const Bundle& s
       calibrated ? second : *make_bundle(second.networks, first.calibration));
   if (!calibrated) {
     tiny::ReadOptions reading;
-    reading.place = tiny::place_weight_of(first.folder);
+    tiny::take_signs(first.folder, reading);
     out->model = tiny::make_reader(second.networks, first.calibration, reading);
   }
   out->experts = second.experts ? second.experts : first.experts;

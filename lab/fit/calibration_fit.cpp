@@ -118,13 +118,7 @@ void fit_confidence(const std::vector<PointSet>& sets, Rule& rule) {
     for (const Point& point : set.points)
       examples.push_back({tiny::confidence_values(point.signs), point.right,
                           static_cast<double>(largest) / static_cast<double>(set.points.size())});
-  tiny::ConfidenceValues start{};
-  for (size_t i = 0; i + 1 < start.size(); ++i)
-    start[i] = Calibration{}.*tiny::kConfidenceTerms[i].weight;
-  const tiny::ConfidenceValues fitted = regress(examples, start);
-  for (size_t i = 0; i + 1 < fitted.size(); ++i)
-    rule.calibration.*tiny::kConfidenceTerms[i].weight = fitted[i];
-  rule.place = fitted.back();
+  rule = tiny::weights_of(rule.calibration, regress(examples, tiny::values_of({})));
 }
 
 // The least confidence from which on that share of the answers is right, every set alike: 0 where
@@ -203,8 +197,9 @@ PointSet real_points(const RealTrials& real) {
 
 }  // namespace
 
-Trials try_budgets(const Asker& asker, const measuring::GroupSource& source,
-                   std::span<const int> budgets, const std::function<void(int)>& done) {
+Trials try_budgets(const Asker& asker, const tiny::KindTable* kinds,
+                   const measuring::GroupSource& source, std::span<const int> budgets,
+                   const std::function<void(int)>& done) {
   Trials out;
   while (const std::optional<Group> group = source()) {
     Trials trials(group->cases.size());
@@ -219,7 +214,8 @@ Trials try_budgets(const Asker& asker, const measuring::GroupSource& source,
         const Pass& pass = answers[i].from().answer();
         trials[i].signs.push_back(
             {signs_of(answers[i].query.text, answers[i].text, answers[i].probabilities),
-             tiny::place_sign(pass.reply.focus, pass.allocation.leaves)});
+             tiny::place_sign(pass.reply.focus, pass.allocation.leaves),
+             tiny::kind_sign(kinds, answers[i].query.text, answers[i].text)});
         trials[i].right.push_back(record.right);
         trials[i].query = answers[i].query;
         trials[i].expected = static_cast<double>(answers[i].from().look.need.value_or(0));
@@ -255,6 +251,7 @@ CalibrationFit fit_calibration(const Trials& scenes, const std::vector<RealTrial
   for (const PointSet& set : sets) out.confidence.push_back(describe(set, neutral, fitted));
   out.calibration = fitted.calibration;
   out.place = fitted.place;
+  out.kind = fitted.kind;
   return out;
 }
 

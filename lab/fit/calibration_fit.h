@@ -3,6 +3,7 @@
 
 #include "arrcoc/bundle.h"
 #include "lab/measure/measure.h"
+#include "models/tiny/kinds.h"
 #include "models/tiny/signs.h"
 
 namespace arrcoc::fitting {
@@ -37,7 +38,7 @@ struct ConfidenceFit {
 
 struct CalibrationFit {
   Calibration calibration;
-  double place = 0;  // tiny::SignWeights
+  double place = 0, kind = 0;  // tiny::SignWeights
   int questions = 0;
   double mean_tokens = 0, simple = 0, complex = 0;  // mean tokens
   double exact_match = 0, exact_match_180 = 0;      // expected with these budgets; all at 180
@@ -52,9 +53,11 @@ struct RealTrials {
   Trials trials;
 };
 
-// asker: of a bundle with a neutral Calibration. Questions without a known answer are left out.
-Trials try_budgets(const Asker& asker, const measuring::GroupSource& source,
-                   std::span<const int> budgets, const std::function<void(int)>& done);
+// asker: of a bundle with a neutral Calibration; kinds: of its folder, may be null. Questions
+// without a known answer are left out.
+Trials try_budgets(const Asker& asker, const tiny::KindTable* kinds,
+                   const measuring::GroupSource& source, std::span<const int> budgets,
+                   const std::function<void(int)>& done);
 // Budgets and confidence. Budgets are fitted on scenes, which have questions of every complexity;
 // confidence on scenes and folders, each of them with the same weight.
 CalibrationFit fit_calibration(const Trials& scenes, const std::vector<RealTrials>& real,

@@ -222,12 +222,11 @@ void write(const tiny::NetworkWeights& bundle, const FeedbackOptions& options,
   const fs::path calibration = fs::path(options.weights) / "calibration.json";
   if (fs::exists(calibration)) {
     const std::string text = text_of(calibration);
-    Calibration known = calibration_from_json(text);
-    known.weights = tiny::TinyModel::load(folder)->fingerprint();
-    std::ofstream(fs::path(folder) / "calibration.json")
-        << tiny::to_json({known, tiny::place_weight_from_json(text)}) << "\n";
+    tiny::SignWeights known = tiny::sign_weights_from_json(text);
+    known.calibration.weights = tiny::TinyModel::load(folder)->fingerprint();
+    std::ofstream(fs::path(folder) / "calibration.json") << tiny::to_json(known) << "\n";
   }
-  for (const char* name : {"policies.json", "film.json", "README.md"})
+  for (const char* name : {"policies.json", "film.json", "kinds.json", "README.md"})
     if (const fs::path from = fs::path(options.weights) / name; fs::exists(from))
       fs::copy_file(from, fs::path(folder) / name);
 }

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kIndex = "model.safetensors.index.json";
-constexpr const char* kFitted[] = {"calibration.json", "policies.json", "film.json"};
+constexpr const char* kFitted[] = {"calibration.json", "policies.json", "film.json", "kinds.json"};
 
 double score_of(const real::Result& r) {
   return r.wanted.empty() ? std::max(0.0, r.pointing) : r.anls;

@@ -14,8 +14,8 @@ namespace arrcoc::training {
 Verdict verdict_of(const std::vector<real::Result>& before, const std::vector<real::Result>& after);
 
 // The weights of one folder as they are in another, with what was fitted for them
-// (calibration.json, policies.json, film.json): shards first, the index last, then shards that no
-// index names go.
+// (calibration.json, policies.json, film.json, kinds.json): shards first, the index last, then
+// shards that no index names go.
 void copy_weights(const std::string& from, const std::string& to);
 // Only what was fitted, where it is not there yet: the new weights are used in the same way.
 void copy_fitted(const std::string& from, const std::string& to);

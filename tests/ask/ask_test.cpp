@@ -13,6 +13,7 @@
 #include "arrcoc/json.h"
 #include "ask/passes.h"
 #include "models.h"
+#include "models/tiny/kinds.h"
 #include "models/tiny/signs.h"
 
 using namespace arrcoc;
@@ -298,15 +299,19 @@ TEST(Calibration, ComesBackFromJsonAndRefusesWhatCannotBe) {
     EXPECT_THROW(calibration_from_json(bad), Error) << bad;
 }
 
-// A calibration.json of old has no "place"; what cannot be one names it.
-TEST(Calibration, KeepsWhatThePlaceCountsBesideTheRest) {
+// A calibration.json of old has no "place" and no "kind"; what cannot be one names it.
+TEST(Calibration, KeepsWhatPlaceAndKindCountBesideTheRest) {
   Calibration c;
   c.slope = 0.5;
-  EXPECT_EQ(calibration_from_json(tiny::to_json({c, 0.75})), c);
-  EXPECT_EQ(tiny::place_weight_from_json(tiny::to_json({c, 0.75})), 0.75);
-  EXPECT_EQ(tiny::place_weight_from_json(to_json(c)), 0);
-  for (const char* bad : {R"({"place":"x"})", R"({"place":1e9})", "{"})
-    EXPECT_THROW(tiny::place_weight_from_json(bad), Error) << bad;
+  EXPECT_EQ(calibration_from_json(tiny::to_json({c, 0.75, 0.5})), c);
+  const tiny::SignWeights back = tiny::sign_weights_from_json(tiny::to_json({c, 0.75, 0.5}));
+  EXPECT_EQ(back.calibration, c);
+  EXPECT_EQ(back.place, 0.75);
+  EXPECT_EQ(back.kind, 0.5);
+  EXPECT_EQ(tiny::sign_weights_from_json(to_json(c)).place, 0);
+  EXPECT_EQ(tiny::sign_weights_from_json(to_json(c)).kind, 0);
+  for (const char* bad : {R"({"place":"x"})", R"({"place":1e9})", R"({"kind":[]})", "{"})
+    EXPECT_THROW(tiny::sign_weights_from_json(bad), Error) << bad;
   const std::string folder = small_weights(8);
   std::ofstream(folder + "/calibration.json") << R"({"place":"x"})";
   try {
@@ -322,6 +327,7 @@ TEST(Calibration, EverySignReachesTheConfidence) {
   const std::string folder = small_weights(9);
   const Picture picture = noise(300, 200);
   const std::string question = "What is the total?";
+  std::ofstream(folder + "/kinds.json") << R"({"usual":-9,"rows":{}})";
   const auto ask_with = [&](const tiny::SignWeights& weights) {
     std::ofstream(folder + "/calibration.json") << tiny::to_json(weights);
     return Asker(load_bundle(folder)).ask(picture, question, with_budget("realized", 80));
@@ -331,14 +337,19 @@ TEST(Calibration, EverySignReachesTheConfidence) {
   const Answer plain = ask_with(none);
   EXPECT_NEAR(plain.confidence, 0.5, 1e-9);
   const Pass& pass = plain.from().answer();
+  const auto kinds = tiny::kinds_of(folder);
   const tiny::ReadSigns signs{signs_of(question, plain.text, plain.probabilities),
-                              tiny::place_sign(pass.reply.focus, pass.allocation.leaves)};
+                              tiny::place_sign(pass.reply.focus, pass.allocation.leaves),
+                              tiny::kind_sign(kinds.get(), question, plain.text)};
   EXPECT_NE(signs.place, 0);
+  EXPECT_NE(signs.kind, 0);
   const tiny::ConfidenceValues values = tiny::confidence_values(signs);
   for (size_t i = 0; i < values.size(); ++i) {
-    tiny::SignWeights one = none;
-    (i + 1 < values.size() ? one.calibration.*tiny::kConfidenceTerms[i].weight : one.place) = 0.1;
-    EXPECT_NEAR(ask_with(one).confidence, 1 / (1 + std::exp(-0.1 * values[i])), 1e-5) << i;
+    tiny::ConfidenceValues one{};
+    one[i] = 0.1;
+    EXPECT_NEAR(ask_with(tiny::weights_of(none.calibration, one)).confidence,
+                1 / (1 + std::exp(-0.1 * values[i])), 1e-5)
+        << i;
   }
 }
 
@@ -375,7 +386,7 @@ TEST(Bundle, BringsEverythingThatWasFitted) {
   const Answer answer = Asker(bundle).ask(noise(64, 64), "what?");
   EXPECT_TRUE(has_note(answer, kStaleCalibration));
   EXPECT_FALSE(has_note(answer, "no experts"));
-  for (const char* file : {"calibration.json", "film.json", "policies.json"}) {
+  for (const char* file : {"calibration.json", "film.json", "kinds.json", "policies.json"}) {
     std::ofstream(folder + "/" + file) << "{broken";
     try {
       load_bundle(folder);

@@ -85,6 +85,7 @@ std::vector<File> small_files(const Listing& listing, const std::string& repo) {
                                            "calibration.json",
                                            "policies.json",
                                            "film.json",
+                                           "kinds.json",
                                            "ranges.json",
                                            kIndex};
   if (!listing.file(kConfig) || (!listing.file(kIndex) && !listing.file(kSingle)))

@@ -29,13 +29,12 @@ void read_part(const fs::path& path, const Read& read) {
 }
 
 std::shared_ptr<Bundle> around(std::shared_ptr<const tiny::TinyModel> networks,
-                               const Calibration& calibration, double place = 0) {
+                               const Calibration& calibration,
+                               const tiny::ReadOptions& reading = {}) {
   auto out = std::make_shared<Bundle>();
   out->calibration = calibration;
   out->stale = calibration.weights != 0 && calibration.weights != networks->fingerprint();
   out->looker = tiny::make_network_looker(networks, calibration);
-  tiny::ReadOptions reading;
-  reading.place = place;
   out->model = tiny::make_reader(networks, calibration, reading);
   out->networks = std::move(networks);
   return out;
@@ -75,17 +74,26 @@ std::shared_ptr<const Bundle> load_bundle(const std::string& folder, Kernels ker
                 "tiny/config.json");
   const fs::path path = from;
   Calibration calibration;
-  double place = 0;
-  read_part(path / "calibration.json", [&](const std::string& text) {
-    calibration = calibration_from_json(text);
-    place = tiny::place_weight_from_json(text);
-  });
-  const auto out = around(tiny::TinyModel::load(from, kernels), calibration, place);
+  read_part(path / "calibration.json",
+            [&](const std::string& text) { calibration = calibration_from_json(text); });
+  tiny::ReadOptions reading;
+  tiny::take_signs(from, reading);
+  const auto out = around(tiny::TinyModel::load(from, kernels), calibration, reading);
   out->folder = from;
   read_part(path / "policies.json", [&](const std::string& text) { read_policies(text, *out); });
   read_part(path / "film.json",
             [&](const std::string& text) { out->film = film_constants_from_json(text); });
   return out;
+}
+
+void tiny::take_signs(const std::string& folder, ReadOptions& options) {
+  if (folder.empty()) return;  // of networks in memory
+  read_part(fs::path(folder) / "calibration.json", [&](const std::string& text) {
+    const SignWeights weights = sign_weights_from_json(text);
+    options.place = weights.place;
+    options.kind = weights.kind;
+  });
+  options.kinds = kinds_of(folder);
 }
 
 std::shared_ptr<const Bundle> make_bundle(std::shared_ptr<const tiny::TinyModel> networks,

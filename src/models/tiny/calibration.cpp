@@ -1,7 +1,7 @@
 // What was fitted for the bundled weights, as JSON.
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
+#include <numeric>
 
 #include "arrcoc/bundle.h"
 #include "base/json.h"
@@ -13,6 +13,7 @@ namespace arrcoc {
 namespace {
 
 constexpr const char* kPlace = "place";
+constexpr const char* kKind = "kind";
 
 double logit(double p) {
   p = std::clamp(p, 1e-9, 1 - 1e-9);
@@ -84,37 +85,46 @@ tiny::ConfidenceValues tiny::confidence_values(const ReadSigns& signs) {
           answer.repeats,
           answer.computes,
           answer.misfit,
-          signs.place};
+          signs.place,
+          signs.kind};
+}
+
+tiny::ConfidenceValues tiny::values_of(const SignWeights& weights) {
+  ConfidenceValues out{};
+  for (size_t i = 0; i < std::size(kConfidenceTerms); ++i)
+    out[i] = weights.calibration.*kConfidenceTerms[i].weight;
+  out[out.size() - 2] = weights.place;
+  out.back() = weights.kind;
+  return out;
+}
+
+tiny::SignWeights tiny::weights_of(const Calibration& rest, const ConfidenceValues& values) {
+  SignWeights out{rest, values[values.size() - 2], values.back()};
+  for (size_t i = 0; i < std::size(kConfidenceTerms); ++i)
+    out.calibration.*kConfidenceTerms[i].weight = values[i];
+  return out;
 }
 
 double tiny::calibrated(const SignWeights& weights, const ReadSigns& signs) {
-  const ConfidenceValues values = confidence_values(signs);
-  double sum = weights.place * values.back();
-  for (size_t i = 0; i + 1 < values.size(); ++i)
-    sum += weights.calibration.*kConfidenceTerms[i].weight * values[i];
-  return 1 / (1 + std::exp(-sum));
+  const ConfidenceValues values = confidence_values(signs), counts = values_of(weights);
+  return 1 / (1 + std::exp(-std::inner_product(values.begin(), values.end(), counts.begin(), 0.0)));
 }
 
 double calibrated(const Calibration& c, const AnswerSigns& signs) {
   return tiny::calibrated({c}, {signs});
 }
 
-double tiny::place_weight_from_json(const std::string& text) {
+tiny::SignWeights tiny::sign_weights_from_json(const std::string& text) {
+  SignWeights out{calibration_from_json(text)};
   JsonFields fields = JsonFields::parse("calibration", text);
-  double out = 0;
-  fields.number(kPlace, out, -100, 100);
+  fields.number(kPlace, out.place, -100, 100).number(kKind, out.kind, -100, 100);
   return out;
-}
-
-double tiny::place_weight_of(const std::string& folder) {
-  if (folder.empty()) return 0;  // of networks in memory
-  const auto path = std::filesystem::path(folder) / "calibration.json";
-  return std::filesystem::exists(path) ? place_weight_from_json(read_text(path.string())) : 0;
 }
 
 std::string tiny::to_json(const SignWeights& weights) {
   ordered_json out = ordered_json::parse(arrcoc::to_json(weights.calibration));
   out[kPlace] = weights.place;
+  out[kKind] = weights.kind;
   return out.dump();
 }
 
@@ -133,7 +143,8 @@ Calibration calibration_from_json(const std::string& text) {
       .number("power", out.power, 0.05, 20)
       .number("complex", out.complex, 0.05, 20)
       .field("weights", out.weights)
-      .ignore(kPlace)  // place_weight_from_json
+      .ignore(kPlace)  // sign_weights_from_json
+      .ignore(kKind)
       .ignore("measured")
       .done();
   return out;

@@ -6,6 +6,7 @@
 
 #include "arrcoc/balance.h"
 #include "arrcoc/bundle.h"
+#include "models/tiny/kinds.h"
 #include "models/tiny/tiny.h"
 
 namespace arrcoc::tiny {
@@ -23,7 +24,12 @@ struct ReadOptions {
   std::shared_ptr<const Reducer> reducer;
   bool queries = false;  // learned queries look at the tokens, the writer sees only them
   double place = 0;      // what the place that was read counts in the confidence (signs.h)
+  double kind = 0;       // and what it counts that such questions have such answers (kinds.h)
+  std::shared_ptr<const KindTable> kinds;  // null: nobody knows
 };
+// What was fitted for these two in that folder: its calibration.json and kinds.json, where they
+// are. Error{bad_json} with the file's name.
+void take_signs(const std::string& folder, ReadOptions& options);
 std::shared_ptr<const Model> make_reader(std::shared_ptr<const TinyModel> networks,
                                          const Calibration& calibration,
                                          const ReadOptions& options = {});

@@ -100,8 +100,9 @@ class Reader : public Model {
     out.likelihood = answer.confidence;
     if (!answer.probabilities.empty())
       out.confidence = calibrated(
-          {calibration_, options_.place},
-          {signs_of(reading.question, out.text, answer.probabilities), place_of(reading, answer)});
+          {calibration_, options_.place, options_.kind},
+          {signs_of(reading.question, out.text, answer.probabilities), place_of(reading, answer),
+           kind_sign(options_.kinds.get(), reading.question, out.text)});
     out.calibrated = true;
     out.completion_tokens = static_cast<int64_t>(answer.probabilities.size());
     out.probabilities = std::move(answer.probabilities);
