@@ -19,6 +19,7 @@ constexpr double kOther = 16;       // and one that surely is
 constexpr double kApart = 0.12;     // share of the frame between two places
 constexpr double kLeastSure = 0.5;  // of the surest sighting, for a thing to be there at all
 constexpr double kFaint = 0.4;      // of the surest sighting: less is none
+constexpr double kDoubtful = 0.05;  // that something came or went: less is nothing
 constexpr double kPlain = 0.08;     // share of the frame that a thing has to go to have moved
 
 // `count` of the moments from..to, evenly, the ends among them.
@@ -274,7 +275,7 @@ class Composer {
     pairs.emplace_back(0, end());
     pairs.emplace_back(0, end() / 2);
     pairs.emplace_back(end() / 2, end());
-    double best = 0;
+    double best = kDoubtful;
     for (const auto& [early, late] : pairs) {
       if (early == late) continue;
       for (const bool came : {true, false}) {
