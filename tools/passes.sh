@@ -24,7 +24,7 @@ part() {  # NAME COMMAND...
 }
 
 if [ "${FIT:-}" = 1 ]; then
-  part fit "$arrcoc" clips --fit models/tiny/film.json --count 80 --first-seed 1
+  part fit "$arrcoc" clips --fit models/tiny/film.json --count 160 --first-seed 10001
 fi
 
 # Single looks get, suite by suite, the mean of all tokens that passes spent.

@@ -92,7 +92,6 @@ struct Tuning : FilmConstants {
 
 // What changed between two frames.
 struct Change {
-  double moved = 0;      // mean motion, 0..1
   double share = 0;      // pixels whose colour moved by more than Tuning::cut_motion
   double histogram = 0;  // half the L1 distance of the colour histograms, 0..1
   double light = 0;      // how far colours lie apart after evening out the light, 0..1; see compare

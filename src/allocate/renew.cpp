@@ -18,6 +18,7 @@ struct Node {
   int leaf = -1;                // its place among the held leaves
   int leaves = 0, current = 0;  // held ones at and below it
   int split = kNever;           // which split was this cell's
+  float peak = -1;              // largest relevance under it; below 0: not known yet
   bool inner() const { return leaf < 0 && leaves > 0; }
   bool all_current() const { return leaves > 0 && current == leaves; }
 };
@@ -86,6 +87,12 @@ class Renewing {
     return out;
   }
 
+  float peak(const Cell& cell) {
+    float& peak = nodes_.at(cell).peak;
+    if (peak < 0) peak = field_.peak(cell);
+    return peak;
+  }
+
   // The held leaf that this cell is and stays; -1: it has to be bought.
   int held(const Cell& cell) {
     const Node& node = nodes_.at(cell);
@@ -96,7 +103,7 @@ class Renewing {
   bool worth(const Cell& cell) {
     const int grown = leaves_ + forest_.children(cell).count - 1;
     if (grown > options_.most) return false;
-    return grown <= options_.plain || nodes_.at(cell).inner() || field_.peak(cell) >= enough_;
+    return grown <= options_.plain || nodes_.at(cell).inner() || peak(cell) >= enough_;
   }
   // Splits that cost nothing are always taken.
   Cell descended(Cell cell) const {
@@ -108,7 +115,7 @@ class Renewing {
     const Cell cell = descended(at);
     price_ += held(cell) < 0;
     if (forest_.children(cell).count == 0) return;
-    double gain = field_.peak(cell) * split_weight(cell.level, how_);
+    double gain = peak(cell) * split_weight(cell.level, how_);
     const Node& node = nodes_.at(cell);
     if (node.inner() && node.all_current()) gain += static_cast<double>(options_.keep);
     waiting_.push({gain, cell});

@@ -53,13 +53,32 @@ double touched(const Map& relevance, const Map& motion) {
 template <class Visit>
 void each_cell(const Map& map, const Box& box, const Visit& visit) {
   const auto span = [](float from, float to, float cell, int cells) {
-    const int first = std::clamp(static_cast<int>(std::lround(from / cell)), 0, cells - 1);
-    return std::pair(first, std::clamp(static_cast<int>(std::lround(to / cell)), first + 1, cells));
+    const int first = std::min(static_cast<int>(from / cell + 0.5F), cells - 1);
+    return std::pair(first, std::clamp(static_cast<int>(to / cell + 0.5F), first + 1, cells));
   };
   const auto [r0, r1] = span(box.y0, box.y1, map.cell_height, map.rows);
   const auto [c0, c1] = span(box.x0, box.x1, map.cell_width, map.cols);
   for (int r = r0; r < r1; ++r)
     for (int c = c0; c < c1; ++c) visit(static_cast<size_t>(r) * map.cols + c);
+}
+
+// Share of the pixels under a cell that are further apart than `same`.
+float changed(const Thumb& a, const Thumb& b, const Map& shape, int row, int col, float same) {
+  const int y0 = std::min(a.height - 1, row * a.height / shape.rows);
+  const int x0 = std::min(a.width - 1, col * a.width / shape.cols);
+  const int y1 = std::max(y0 + 1, (row + 1) * a.height / shape.rows);
+  const int x1 = std::max(x0 + 1, (col + 1) * a.width / shape.cols);
+  const int far = static_cast<int>(3 * 255 * 255 * same * same);
+  int count = 0;
+  for (int y = y0; y < y1; ++y) {
+    const size_t at = 3 * (static_cast<size_t>(y) * a.width + x0);
+    const uint8_t *p = &a.rgb[at], *q = &b.rgb[at];
+    for (int x = x0; x < x1; ++x, p += 3, q += 3) {
+      const int u = p[0] - q[0], v = p[1] - q[1], w = p[2] - q[2];
+      count += u * u + v * v + w * w > far;
+    }
+  }
+  return static_cast<float>(count) / static_cast<float>((y1 - y0) * (x1 - x0));
 }
 
 // The pixels of a thumb under a box of the geometry.
@@ -249,19 +268,21 @@ void Follower::blend(Step& out, const Map& before, const Drift& drift, const Map
 }
 
 // What the leaves in force show, against what is there: a leaf whose content changed where it
-// matters has to be bought again.
+// matters has to be bought again. Only cells that are relevant enough are looked at.
 allocating::Held Follower::held(const Thumb& thumb) const {
   allocating::Held out{allocation_, std::vector<bool>(allocation_.leaves.size(), true)};
   const Tuning& t = options_.tuning;
-  std::vector<float> changed = squares(thumb, shown_);
-  const float same = t.same * t.same;
-  for (float& v : changed) v = v > same ? 1.0F : 0.0F;
-  Map matters = pool(changed, thumb.width, thumb.height, relevance_);
-  for (size_t i = 0; i < matters.size(); ++i) matters.values[i] *= relevance_.values[i];
   const float enough = t.stale * maximum(relevance_);
+  Map stale = like(relevance_, 0);
+  for (int r = 0; r < stale.rows; ++r)
+    for (int c = 0; c < stale.cols; ++c) {
+      const float matters = relevance_.at(r, c);
+      if (matters > enough && changed(thumb, shown_, stale, r, c, t.same) * matters > enough)
+        stale.at(r, c) = 1;
+    }
   for (size_t i = 0; i < out.current.size(); ++i)
-    each_cell(matters, allocating::box_of(geometry_, allocation_.leaves[i]), [&](size_t cell) {
-      if (matters.values[cell] > enough) out.current[i] = false;
+    each_cell(stale, allocating::box_of(geometry_, allocation_.leaves[i]), [&](size_t cell) {
+      if (stale.values[cell] > 0) out.current[i] = false;
     });
   return out;
 }

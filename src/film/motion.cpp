@@ -40,10 +40,6 @@ ARRCOC_CLONES void square_all(const uint8_t* __restrict a, const uint8_t* __rest
   }
 }
 
-ARRCOC_CLONES void take_roots(float* values, size_t n) {
-  for (size_t i = 0; i < n; ++i) values[i] = std::sqrt(values[i]);
-}
-
 // The larger of `least` and three times the median of the roots of every third square: plenty for
 // a floor. Where most of them lie below a third of `least`, the median does not matter.
 float floor_of(const std::vector<float>& squares, float least) {
@@ -166,15 +162,12 @@ Change compare(const Thumb& current, const Thumb& previous, const std::vector<fl
 
 Change compare(const Thumb& current, const Thumb& previous, const std::vector<float>& lost,
                const Tuning& tuning, const std::vector<float>& apart) {
-  std::vector<float> plain = apart;
-  const double n = static_cast<double>(plain.size());
+  const double n = static_cast<double>(apart.size());
   Change out;
   const float strong = tuning.cut_motion * tuning.cut_motion;
   out.share = static_cast<double>(
-                  std::count_if(plain.begin(), plain.end(), [&](float d) { return d > strong; })) /
+                  std::count_if(apart.begin(), apart.end(), [&](float d) { return d > strong; })) /
               n;
-  take_roots(plain.data(), plain.size());
-  out.moved = static_cast<double>(sum_of(plain)) / n;
   const Histogram a = histogram(current), b = histogram(previous);
   for (size_t i = 0; i < a.size(); ++i) out.histogram += std::abs(a[i] - b[i]);
   out.histogram /= 2 * n;
