@@ -84,8 +84,7 @@ TEST(Learning, ReplacesAFolderAsAWhole) {
   in_place.weights = in_place.out;
   EXPECT_TRUE(training::learn_from(lessons(12), in_place).kept);
   EXPECT_FALSE(std::filesystem::exists(folder / "weights/left-over"));
-  for (const char* name :
-       {"policies.json", "film.json", "kinds.json", "README.md", "calibration.json"})
+  for (const char* name : {"policies.json", "film.json", "README.md", "calibration.json"})
     EXPECT_TRUE(std::filesystem::exists(folder / ("weights/" + std::string(name)))) << name;
   EXPECT_NO_THROW(tiny::TinyModel::load(folder / "weights"));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder / ""), {}), 1);
