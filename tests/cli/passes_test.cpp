@@ -107,10 +107,17 @@ TEST(Pictures, PairsShareOneBudget) {
 TEST(Clips, ConstantsAreFittedIntoAFile) {
   Folder folder;
   const std::string file = folder / "film.json";
-  const json fit =
-      json_of(run_arrcoc("--threads 1 clips --count 1 --policy saliency --json --fit " + file));
+  const json fit = json_of(
+      run_arrcoc("--threads 1 clips --count 2 --movers 2 --policy saliency --json --fit " + file));
   EXPECT_GT(fit["decay"], 0);
-  EXPECT_GT(fit["measured"]["frames"], 0);
+  const json& measured = fit["measured"];
+  EXPECT_TRUE(measured["better"].is_boolean());
+  EXPECT_EQ(measured["clips_held_aside"].size(), 3U);
+  EXPECT_EQ(measured["movers_held_aside"].size(), 3U);
+  EXPECT_EQ(measured["tried"].size(), fit.size() - 1);  // the same constants, nothing measured
+  if (measured["better"] == true) {
+    EXPECT_EQ(measured["tried"]["decay"], fit["decay"]);
+  }
   EXPECT_EQ(json::parse(std::ifstream(file)), fit);
   expect_one_line_error(run_arrcoc("clips --data " + folder.path() + " --fit " + file),
                         "generated clips");
