@@ -111,8 +111,7 @@ Askers::Askers(std::shared_ptr<const Bundle> bundle, const ModelSource& source)
   source_ = source;
   hf::require_language_model(hf::read_config(source.folder));
   model_ = hf::HfModel::open(source.folder, source.options, load_tokenizer(source.folder));
-  if (const std::string why = model_->depth_refusal(source.options.depth); !why.empty())
-    throw Error(ErrorCode::unsupported, why);
+  model_->require_depth(source.options.depth);
   if (source_.options.mode == ReadMode::automatic)
     source_.options.mode = model_->select_refusal().empty() ? ReadMode::prune : ReadMode::zoom;
 }

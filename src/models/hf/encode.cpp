@@ -114,8 +114,7 @@ void take(Features& features, const Visual& visual, const std::vector<std::vecto
 Visual encode_as_deep(const HfModel& model, const Pixels& pixels, const std::vector<int64_t>& keep,
                       const std::vector<float>& relevance, const Depth& depth, Features& features) {
   const Vlm& vlm = model.vlm();
-  if (const std::string why = model.depth_refusal(depth); !why.empty())
-    throw Error(ErrorCode::unsupported, why);
+  model.require_depth(depth);
   if (depth.rule == DepthRule::full) return vlm.encode(pixels.values, pixels.grid, keep);
   const size_t levels = vlm.level_blocks().size();
   const std::vector<int64_t> level_of_each = levels_of(depth, relevance, levels);
@@ -205,6 +204,12 @@ std::string HfModel::depth_refusal(const Depth& depth) const {
   return std::string("depth ") + to_string(depth.rule) + " has " +
          std::to_string(depth.values.size()) + " numbers and wants " + std::to_string(wanted) +
          ": tokens of this model can leave its encoder behind " + list + " blocks";
+}
+
+void HfModel::require_depth(const Depth& depth) const {
+  const std::string why = depth_refusal(depth);
+  const bool has_levels = !vlm_->level_blocks().empty();
+  if (!why.empty()) throw Error(has_levels ? ErrorCode::bad_argument : ErrorCode::unsupported, why);
 }
 
 Features HfModel::encode_image(const Picture& picture, int64_t max_tokens) const {

@@ -149,6 +149,8 @@ class HfModel {
   std::string select_refusal() const;
   // "" when tokens can leave the encoder by that rule.
   std::string depth_refusal(const Depth& depth) const;
+  // Error{unsupported} with that reason; Error{bad_argument} where other numbers would do.
+  void require_depth(const Depth& depth) const;
 
   // The whole picture, every token. max_tokens > 0: shown small enough for that (Qwen family), or
   // without its tiles (SmolVLM).

@@ -184,10 +184,7 @@ class Reader : public Model {
 
  private:
   void require_depth() const {
-    if (const std::string why = model_->depth_refusal(options_.depth); !why.empty())
-      throw Error(
-          model_->vlm().level_blocks().empty() ? ErrorCode::unsupported : ErrorCode::bad_argument,
-          why);
+    model_->require_depth(options_.depth);
     if (reduction_ || (options_.mode != ReadMode::prune && options_.mode != ReadMode::patches))
       throw Error(ErrorCode::unsupported, std::string("depth is for modes prune and patches; ") +
                                               (reduction_ ? "this way" : to_string(options_.mode)) +
