@@ -98,8 +98,8 @@ struct Bundle {
 };
 
 // A folder with config.json, weights and, as far as they have been fitted, calibration.json,
-// kinds.json, policies.json and film.json; "" is find_bundle(). Error{not_found, bad_weights, bad_json} with
-// the file's name.
+// kinds.json, policies.json and film.json; "" is find_bundle(). Error{not_found, bad_weights,
+// bad_json} with the file's name.
 std::shared_ptr<const Bundle> load_bundle(const std::string& folder = "");
 // With a choice of kernels. Error{unsupported} says why there are no fast ones.
 std::shared_ptr<const Bundle> load_bundle(const std::string& folder, Kernels kernels);
