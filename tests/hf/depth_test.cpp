@@ -179,6 +179,7 @@ TEST(Depth, SharesTakeTheLeastRelevantFirst) {
   for (const char* bad : {"", "deep", "share", "share:", "0.5,0.4", "0.5,x", "0.5,-0.5,1", "1.2",
                           "relevance:0.5,0.2", "relevance:2", "full:1", "0.2.3,0.5", ",1"})
     EXPECT_THROW(parse_depth(bad), Error) << bad;
+  EXPECT_THROW(parse_depth(std::string(400, '9')), Error);
 }
 
 struct Small {

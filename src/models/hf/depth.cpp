@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <numeric>
 #include <sstream>
 #include <string>
@@ -109,11 +110,11 @@ Depth parse_depth(const std::string& text) {
                           : colon == std::string::npos ? ""
                                                        : text.substr(colon + 1));
   for (std::string one; std::getline(list, one, ',');) {
-    size_t end = 0;
-    double value = -1;
-    if (!one.empty() && one.find_first_not_of("0123456789.") == std::string::npos && one != ".")
-      value = std::stod(one, &end);
-    if (end == 0 || end != one.size() || value > 1) refuse("'" + one + "' is no number of 0 to 1");
+    const bool digits = one.find_first_not_of("0123456789.") == std::string::npos;
+    char* end = nullptr;
+    const double value = std::strtod(one.c_str(), &end);
+    if (!digits || end == one.c_str() || *end != '\0' || value > 1)
+      refuse("'" + one + "' is no number of 0 to 1");
     out.values.push_back(value);
   }
   if (out.rule == DepthRule::full && (!out.values.empty() || colon != std::string::npos))
