@@ -1,36 +1,31 @@
 #!/usr/bin/env python3
-"""Questions of data/questions as items of a folder of pictures: written_items.py QUESTIONS.jsonl FOLDER [--unseen]
-
---unseen: only those that the shipped weights were not trained on."""
+"""Questions of data/questions as items of a folder of pictures: written_items.py QUESTIONS.jsonl[.gz] FOLDER"""
+import gzip
 import json
 import os
 import sys
 
 
 def main():
-    unseen = "--unseen" in sys.argv[3:]
-    if len(sys.argv) != 3 + unseen:
-        sys.exit("usage: written_items.py QUESTIONS.jsonl FOLDER [--unseen] (writes FOLDER/items_written.jsonl)")
-    questions, folder = sys.argv[1:3]
+    if len(sys.argv) != 3:
+        sys.exit("usage: written_items.py QUESTIONS.jsonl[.gz] FOLDER (writes FOLDER/items_written.jsonl)")
+    questions, folder = sys.argv[1:]
     try:
         with open(os.path.join(folder, "items.jsonl"), encoding="utf-8") as file:
             sizes = {}
             for line in file:
                 item = json.loads(line)
                 sizes[item["image"]] = item["width"], item["height"]
-        with open(questions, encoding="utf-8") as file:
+        with (gzip.open if questions.endswith(".gz") else open)(questions, "rt", encoding="utf-8") as file:
             pages = [json.loads(line) for line in file]
-    except OSError as problem:
-        sys.exit(f"written_items: {problem}")
+    except (OSError, EOFError, ValueError) as problem:
+        sys.exit(f"written_items: {questions}, {folder}: {problem}")
     rows = []
     for page in pages:
         if page["image"] not in sizes:
             continue
         width, height = sizes[page["image"]]
-        asked = page["questions"]
-        if unseen:
-            asked = asked[len(asked) - page.get("unseen", 0):]
-        for question, answer, boxes in asked:
+        for question, answer, boxes in page["questions"]:
             rows.append({"id": f"written_{len(rows) + 1}", "image": page["image"], "width": width, "height": height,
                          "question": question, "answer": answer.lower(), "answers": [answer],
                          "answer_boxes": boxes, "evidence_boxes": [], "text_boxes": [], "kind": "written",
