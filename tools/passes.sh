@@ -4,6 +4,7 @@
 # QUESTIONS of each suite (100; also the number of clips, at most 100), OUT (out/passes), the program
 # (build/release/arrcoc). Parts whose file is there already are not run again. FILM=DIR (frames and
 # boxes.jsonl) measures a real film as well; nothing is fitted on it.
+# HELD=DIR[,DIR...] (questions about real pictures that training held aside) compares there, too.
 # After new weights: FIT=1 tools/passes.sh ... fits models/tiny/film.json first.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -27,9 +28,18 @@ if [ "${FIT:-}" = 1 ]; then
   part fit "$arrcoc" clips --fit models/tiny/film.json --count 160 --first-seed 10001
 fi
 
-# Single looks get, suite by suite, the mean of all tokens that passes spent.
+# Single looks get, suite by suite, the mean of all tokens that passes spent; so does looking again
+# with computed maps, where the bundle has the weights for it.
+again=passes
+if [ -s "${ARRCOC_MODELS:-models}/tiny/history.safetensors" ]; then again=passes,history; fi
 part equal_totals "$arrcoc" eval --suite hard,documents --limit "$questions" --budget 180 \
-  --policy realized,passes --equal-totals passes
+  --policy "$again,realized" --equal-totals passes
+if [ -n "${HELD:-}" ]; then
+  folders=()
+  for folder in ${HELD//,/ }; do folders+=(--data "$folder"); done
+  part equal_totals_held "$arrcoc" eval "${folders[@]}" --limit "$questions" --budget 180 \
+    --policy "$again,realized" --equal-totals passes
+fi
 part equal_totals_easy "$arrcoc" eval --suite charts,scenes,objects,unseen --limit "$questions" \
   --budget 180 --policy realized,passes --equal-totals passes
 # The same nominal budget for both.
@@ -45,7 +55,7 @@ if [ -x "$benchmarks" ]; then
   part cost "$benchmarks" --benchmark_filter=Ratio_watch --benchmark_repetitions=3
 fi
 
-for name in fit equal_totals equal_totals_easy nominal learned pairs clips film cost; do
+for name in fit equal_totals equal_totals_held equal_totals_easy nominal learned pairs clips film cost; do
   if [ ! -s "$out/$name.txt" ]; then continue; fi
   echo
   echo "## $name"

@@ -27,7 +27,7 @@ const kRooms = [
   ['serve', 'HTTP, queue, proxy, page', ['serve']],
   ['cli', 'the command line', []],
 ];
-const kHeaders = 24, kLines = 90400, kProductLines = 58700, kFileLines = 500, kFunctionLines = 60;
+const kHeaders = 24, kLines = 91900, kProductLines = 59900, kFileLines = 500, kFunctionLines = 60;
 
 const order = new Map(kRooms.map(([name], i) => [name, i]));
 const publicRoom = new Map(kRooms.flatMap(([name, , headers]) => headers.map((h) => [h, name])));

@@ -34,6 +34,7 @@ enum class Manner {
   closer,     // where the pass before read
   wider,      // the question's map with more tokens
   elsewhere,  // away from what was read in vain
+  again,      // a map that the network made of the question and of what was read and answered
 };
 template <>
 struct EnumNames<Manner> {
@@ -41,7 +42,8 @@ struct EnumNames<Manner> {
   static constexpr std::pair<Manner, const char*> kNames[] = {{Manner::first, "first"},
                                                               {Manner::closer, "closer"},
                                                               {Manner::wider, "wider"},
-                                                              {Manner::elsewhere, "elsewhere"}};
+                                                              {Manner::elsewhere, "elsewhere"},
+                                                              {Manner::again, "again"}};
 };
 
 // Why no further pass followed.
@@ -79,6 +81,9 @@ struct PassRules {
   // Unsure and not read from one place: look elsewhere; false: stop. (On held-out scenes looking
   // elsewhere found nothing that the network's map had not shown.)
   bool wander = false;
+  // Further maps are computed by the network from what earlier passes read and answered, however
+  // the answer was read; a bundle without weights for that goes by the rules.
+  bool history = false;
   // Unsure and not read from one place, or still unsure after looking closer: one pass with the
   // question's own map and this share of the budget. 0: never.
   double wider = 0;

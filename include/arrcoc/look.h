@@ -164,6 +164,8 @@ struct History {
   Map seen;                   // 1 where a pass had tokens of level 1 or finer
   int passes = 0;             // that were read
   double uncertainty = 1;     // of the last one
+  std::string answer;         // that it gave
+  Map detail;                 // 2^-level of the finest token that showed a cell, at most 1
 };
 
 // What a Looker makes of a picture before anybody asks. Immutable; shared by threads.
@@ -200,6 +202,8 @@ class Looker {
   }
   // Texture channels that it can fill (provider "network-print"); null: none.
   virtual std::shared_ptr<const Provider> provider() const { return nullptr; }
+  // Whether look() makes a map of its own of what earlier passes read and answered.
+  virtual bool recalls() const { return false; }
   // What is of interest whoever asks (information), for exploring; empty: this looker cannot say.
   virtual Map interest(const Seen&) const { return {}; }
 };

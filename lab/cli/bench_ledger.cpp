@@ -53,12 +53,15 @@ ordered_json to_line(const BenchCell& cell, const Record& r, size_t of, double g
   return out;
 }
 
+// Comparing a string with json itself is ambiguous in newer versions of the library.
+std::string text_of(const json& j, const char* key) { return j.at(key).get<std::string>(); }
+
 Record from_line(const json& j) {
   Record r;
   r.policy = j.at("policy");
   visit_line(r, [&](const char* key, auto& field) { j.at(key).get_to(field); });
   for (const Complexity c : {Complexity::simple, Complexity::medium, Complexity::complex})
-    if (j.at("complexity") == to_string(c)) r.complexity = c;
+    if (text_of(j, "complexity") == to_string(c)) r.complexity = c;
   if (j.contains("depths")) j["depths"].get_to(r.depths);
   if (j.contains("density")) j.at("density").get_to(r.density);
   r.passes = j.value("passes", 1);                  // lines from before they were kept
@@ -123,7 +126,7 @@ void BenchLedger::add(BenchCell& cell, const std::vector<Record>& records, doubl
 void BenchLedger::take(const std::vector<json>& lines) {
   for (const json& j : lines)
     for (BenchCell& cell : cells_) {
-      if (cell.policy != j.at("policy") || cell.budget != j.at("budget")) continue;
+      if (cell.policy != text_of(j, "policy") || cell.budget != text_of(j, "budget")) continue;
       cell.records.push_back(from_line(j));
       cell.gflops.push_back(j.at("gflop"));
       cell.peak_mb = std::max(cell.peak_mb, j.at("peak_mb").get<double>());
@@ -139,7 +142,7 @@ BenchCell earlier_cell(const std::string& folder, const BenchCell& like) {
   try {
     for_each_group(path, [&](const std::vector<json>& lines, const std::string&) {
       for (const json& j : lines)
-        if (j.at("policy") == out.policy && j.at("budget") == out.budget)
+        if (text_of(j, "policy") == out.policy && text_of(j, "budget") == out.budget)
           out.records.push_back(from_line(j));
     });
   } catch (const json::exception& why) {

@@ -116,7 +116,14 @@ void eval_suites(const Eval& args) {
   MapMoves moves;
   Predictions predictions(args.predictions);
   if (!args.equal_totals.empty()) {
-    measure_at_equal_totals(args.equal_totals, suites, args.limit, rows, predictions);
+    std::vector<EvalPart> parts;
+    for (const std::string& suite : suites)
+      parts.push_back({suite,
+                       [suite, limit = args.limit] {
+                         return measuring::ahead(measuring::suite_groups({suite}, limit));
+                       },
+                       measuring::suite_questions({suite}, args.limit)});
+    measure_at_equal_totals(args.equal_totals, parts, askers(), rows, predictions);
   } else {
     const baselines::Askers& model = askers();  // missing weights are reported before any scene
     measure_rows(model, measuring::ahead(measuring::suite_groups(suites, args.limit)),
@@ -148,7 +155,8 @@ void eval_suites(const Eval& args) {
 std::vector<EvalRow> data_rows(const Eval& args, bool read) {
   std::vector<EvalRow> rows = rows_of(args, split_names(args.policy("lexical")), "balanced");
   for (const char* blind : {"breadth-first", "random", "text"}) {
-    if (args.model.given()) break;  // ways of its own are beside each other
+    // Ways of its own, or rows at equal totals, are beside each other.
+    if (args.model.given() || !args.equal_totals.empty()) break;
     if (std::any_of(rows.begin(), rows.end(), [&](const EvalRow& r) { return r.name == blind; }))
       continue;
     EvalRow row;
@@ -195,6 +203,23 @@ void eval_data(const Eval& args) {
   std::optional<baselines::Askers> own;
   if (!args.model.given()) own.emplace(bundle_of(rows));
   Predictions predictions(args.predictions);
+  if (!args.equal_totals.empty()) {
+    std::vector<EvalPart> parts;
+    for (size_t i = 0; i < folders.size(); ++i)
+      parts.push_back({args.data[i],
+                       [folder = args.data[i], limit = args.limit] {
+                         return open_data(folder, limit, 0).groups;
+                       },
+                       folders[i].questions});
+    measure_at_equal_totals(args.equal_totals, parts, own ? *own : askers(), rows, predictions);
+    predictions.keep();
+    ordered_json out;
+    for (const EvalRow& row : rows) out["policies"][row.name] = to_json(row);
+    out["differences"] = differences(rows);
+    std::cout << (args.json ? out.dump() + "\n"
+                            : suite_table(rows) + "\n" + difference_table(rows));
+    return;
+  }
   for (size_t i = 0; i < folders.size(); ++i)
     measure_rows(own ? *own : askers(), folders[i].groups, folders[i].questions, args.data[i], rows,
                  predictions, nullptr);
@@ -294,8 +319,8 @@ void eval(const Eval& args) {
       throw Error(ErrorCode::bad_argument, "--reliability goes with --suite or --data");
     require_writable(args.reliability);
   }
-  if (!args.equal_totals.empty() && args.suites.empty())
-    throw Error(ErrorCode::bad_argument, "--equal-totals goes with --suite");
+  if (!args.equal_totals.empty() && args.suites.empty() && args.data.empty())
+    throw Error(ErrorCode::bad_argument, "--equal-totals goes with --suite or --data");
   const Metric metric = args.metric.empty() ? Metric::answers : parse_enum<Metric>(args.metric);
   if (!args.metric.empty() && args.data.empty())
     throw Error(ErrorCode::bad_argument, "--metric goes with --data");
@@ -352,8 +377,8 @@ void add_eval(CLI::App& app) {
                   "questions of each suite that policy native is asked, 0 for all (it is slow)")
       ->check(at_least_zero());
   sub->add_option("--equal-totals", args->equal_totals,
-                  "with --suite: this policy (passes) first; all others then get, on each suite, "
-                  "the tokens that it spent on average");
+                  "with --suite or --data: this policy (passes) first; all others then get, on "
+                  "each suite or folder, the tokens that it spent on average");
   sub->add_option("--metric", args->metric,
                   "with --data: answers (and how tokens cover them), or gaze: do maps look where "
                   "people looked? (NSS, AUC-Judd, CC)");

@@ -1,6 +1,7 @@
 // The parts of `arrcoc eval`, one file each.
 #pragma once
 
+#include <functional>
 #include <map>
 
 #include "lab/cli/lab.h"
@@ -33,10 +34,18 @@ void measure_rows(const baselines::Askers& askers, const measuring::GroupSource&
                   size_t total, const std::string& what, std::vector<EvalRow>& rows,
                   Predictions& predictions, MapMoves* moves);
 
-// Suite by suite: first the row named `leader`, then all others with its mean tokens for a budget.
+// Questions that can be asked several times.
+struct EvalPart {
+  std::string name;
+  std::function<measuring::GroupSource()> groups;
+  size_t questions = 0;
+};
+// Part by part: first the row named `leader`, then all others with its mean tokens for a budget. A
+// row that looks again has that budget changed, twice at most, until it spends as many.
 // Error{bad_argument} when no row has that name.
-void measure_at_equal_totals(const std::string& leader, const std::vector<std::string>& suites,
-                             int limit, std::vector<EvalRow>& rows, Predictions& predictions);
+void measure_at_equal_totals(const std::string& leader, const std::vector<EvalPart>& parts,
+                             const baselines::Askers& askers, std::vector<EvalRow>& rows,
+                             Predictions& predictions);
 
 ordered_json to_json(const measuring::Summary& summary);
 // In all, by suite, kind, complexity and bucket of tokens.

@@ -53,36 +53,65 @@ double mean_tokens(const std::vector<Record>& records, size_t from) {
   return sum / static_cast<double>(std::max<size_t>(1, records.size() - from));
 }
 
+constexpr int kTries = 2;           // of another budget
+constexpr double kNearly = 0.0125;  // of the tokens that others spent
+
+using Run = std::function<void(std::vector<EvalRow>&, Predictions&)>;
+
+// Asks a row that looks again; the last time, when it spends about so many tokens, counts.
+void measure_near(const Run& run, double tokens, EvalRow& row, Predictions& predictions) {
+  row.options.budget = std::to_string(std::lround(tokens));
+  const size_t before = row.records.size();
+  double budget = tokens;
+  for (int i = 0; i < kTries; ++i) {
+    std::vector<EvalRow> trial = {row};
+    Predictions nobody;
+    run(trial, nobody);
+    const double spent = mean_tokens(trial[0].records, before);
+    if (!(spent > 0) || std::abs(spent / tokens - 1) <= kNearly) break;
+    budget *= tokens / spent;
+    row.options.budget = std::to_string(std::max(1L, std::lround(budget)));
+  }
+  std::vector<EvalRow> last = {row};
+  run(last, predictions);
+  row = std::move(last[0]);
+}
+
 }  // namespace
 
-void measure_at_equal_totals(const std::string& leader, const std::vector<std::string>& suites,
-                             int limit, std::vector<EvalRow>& rows, Predictions& predictions) {
+void measure_at_equal_totals(const std::string& leader, const std::vector<EvalPart>& parts,
+                             const baselines::Askers& askers, std::vector<EvalRow>& rows,
+                             Predictions& predictions) {
   const auto found = std::find_if(rows.begin(), rows.end(),
                                   [&](const EvalRow& row) { return row.name == leader; });
   if (found == rows.end())
     throw Error(ErrorCode::bad_argument,
                 "--equal-totals names a policy of --policy, not '" + leader + "'");
   const auto at = static_cast<size_t>(found - rows.begin());
-  for (size_t s = 0; s < suites.size(); ++s) {
-    const auto run = [&](std::vector<EvalRow>& some, const std::string& what) {
-      measure_rows(askers(),
-                   numbered_from(measuring::ahead(measuring::suite_groups({suites[s]}, limit)),
-                                 static_cast<int>(s) * kGroupsApart),
-                   measuring::suite_questions({suites[s]}, limit), what, some, predictions,
-                   nullptr);
+  for (size_t s = 0; s < parts.size(); ++s) {
+    const auto run = [&](std::vector<EvalRow>& some, Predictions& heard) {
+      measure_rows(askers, numbered_from(parts[s].groups(), static_cast<int>(s) * kGroupsApart),
+                   parts[s].questions, parts[s].name + " " + some[0].name, some, heard, nullptr);
     };
-    std::vector<EvalRow> first = {rows[at]}, others;
+    std::vector<EvalRow> first = {rows[at]};
     const size_t before = first[0].records.size();
-    run(first, suites[s] + " " + leader);
-    const auto tokens = std::lround(mean_tokens(first[0].records, before));
+    run(first, predictions);
+    rows[at] = std::move(first[0]);
+    const double tokens = mean_tokens(rows[at].records, before);
+    std::vector<EvalRow> single;
+    std::vector<size_t> which;
     for (size_t i = 0; i < rows.size(); ++i) {
       if (i == at) continue;
-      others.push_back(rows[i]);
-      others.back().options.budget = std::to_string(tokens);
+      if (rows[i].options.passes.passes > 1) {
+        measure_near(run, tokens, rows[i], predictions);
+        continue;
+      }
+      which.push_back(i);
+      single.push_back(rows[i]);
+      single.back().options.budget = std::to_string(std::lround(tokens));
     }
-    run(others, suites[s]);
-    for (size_t i = 0, k = 0; i < rows.size(); ++i)
-      rows[i].records = std::move((i == at ? first[0] : others[k++]).records);
+    if (!single.empty()) run(single, predictions);
+    for (size_t k = 0; k < which.size(); ++k) rows[which[k]] = std::move(single[k]);
   }
 }
 

@@ -31,6 +31,7 @@ class PredictionFlags {
 // no file is wanted.
 class Predictions {
  public:
+  Predictions() = default;  // nobody wants them
   // Error{io} when the file cannot be written.
   explicit Predictions(const PredictionFlags& flags);
   // For runs that go on: lines go to `journal` and stay there, keep() copies them. Of those that

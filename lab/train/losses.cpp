@@ -90,24 +90,29 @@ Tensor lookup_loss(const Tensor& logits, const Tensor& question, const Tensor& t
   return each.sum() / total.gt(0).sum().clamp_min(1);
 }
 
-LookLosses look_losses(const tiny::RealizerNet& net, const tiny::Tensors& w,
-                       const tiny::PageFeatures& features, const tiny::Judgement& judgement,
-                       const Batch& batch, const PageLabels& labels) {
-  LookLosses out;
+Tensor map_loss(const tiny::Judgement& judgement, const Batch& batch, const PageLabels& labels,
+                Tensor* object) {
   Tensor inside = labels.inside.index_select(0, batch.pages);
   if (labels.place.defined()) inside = inside.logical_and(labels.target.ne(3));  // context
   const auto relevance = [&](const Tensor& logits) {
     Tensor loss = relevance_loss(logits, labels.target, inside, labels.place);
     if (!labels.place.defined()) return loss;
     Tensor pointed = pointing_loss(logits, labels.target, inside, labels.object, labels.loose);
-    if (!out.object.defined()) out.object = pointed.detach();
+    if (object && !object->defined()) *object = pointed.detach();
     // Every question counts alike, whichever way its boxes are taken.
     Tensor count = labels.place.sum(), others = (labels.object + labels.loose).sum();
     return (loss * count + pointed * others) / (count + others).clamp_min(1);
   };
-  out.relevance = relevance(judgement.relevance);
-  if (judgement.first.defined())
-    out.relevance = out.relevance + kFirstWeight * relevance(judgement.first);
+  Tensor loss = relevance(judgement.relevance);
+  if (judgement.first.defined()) loss = loss + kFirstWeight * relevance(judgement.first);
+  return loss;
+}
+
+LookLosses look_losses(const tiny::RealizerNet& net, const tiny::Tensors& w,
+                       const tiny::PageFeatures& features, const tiny::Judgement& judgement,
+                       const Batch& batch, const PageLabels& labels) {
+  LookLosses out;
+  out.relevance = map_loss(judgement, batch, labels, &out.object);
   if (judgement.looked_up.defined())
     out.lookup = lookup_loss(judgement.looked_up, batch.question, labels.target);
   const int64_t p = features.cells.size(0), c = features.cells.size(3);

@@ -16,6 +16,10 @@ LookLosses look_losses(const tiny::RealizerNet& net, const tiny::Tensors& w,
                        const tiny::PageFeatures& features, const tiny::Judgement& judgement,
                        const Batch& batch, const PageLabels& labels);
 
+// The first of them alone, of a judgement that has no page's other parts beside it.
+at::Tensor map_loss(const tiny::Judgement& judgement, const Batch& batch, const PageLabels& labels,
+                    at::Tensor* object = nullptr);
+
 // Every cell of evidence (the key beside a value, the legend of a bar) should be found by some
 // character of the question: cross-entropy of the likeliest one's share. logits [Q,T,cells] over
 // cells of 16x32 pixels; question [Q,T] symbols; target [Q,g,g], 1 where evidence is.

@@ -41,6 +41,7 @@ Networks::Networks(const Options& options, const tiny::NetworkWeights& first, in
       shape_(first.shape),
       realizer_(shape_),
       answerer_(shape_),
+      history_(shape_),
       look_(realizer_.layout(), first.realizer, device),
       answer_(answerer_.layout(), first.answerer, device) {
   for (const std::string& prefix : options.freeze)
@@ -52,6 +53,11 @@ Networks::Networks(const Options& options, const tiny::NetworkWeights& first, in
     look_.use_muon();
     answer_.use_muon();
   }
+  if (options.history > 0 || !first.history.empty())
+    past_ = std::make_unique<FlatWeights>(
+        history_.layout(),
+        first.history.empty() ? history_.layout().initial(options.seed * 2 + 3) : first.history,
+        device);
   realizer_.set_recompute(options.recompute);
   answerer_.set_recompute(options.recompute);
   if (names > 0)
@@ -63,6 +69,7 @@ void Networks::update(const Options& options, float rate, Together& together, Wi
   for (auto& [weights, own_rate, name] :
        {std::tuple{&look_, options.realizer_rate, "look_norm"},
         std::tuple{&answer_, options.rate, "answer_norm"},
+        std::tuple{past_.get(), options.realizer_rate, "past_norm"},
         std::tuple{names_ ? &names_->weights() : nullptr, options.rate, "names_norm"}}) {
     if (!weights || !add_up(together, *weights)) continue;
     Tensor norm;
@@ -74,18 +81,22 @@ void Networks::update(const Options& options, float rate, Together& together, Wi
 }
 
 void Networks::save(const std::string& folder, const std::string& tag) const {
-  tiny::save_networks(folder, {shape_, look_.on_cpu(), answer_.on_cpu()}, tag);
+  tiny::NetworkWeights all{shape_, look_.on_cpu(), answer_.on_cpu()};
+  if (past_) all.history = past_->on_cpu();
+  tiny::save_networks(folder, all, tag);
 }
 
 void Networks::store(std::map<std::string, Tensor>& into) const {
   look_.store(into, "realizer");
   answer_.store(into, "answerer");
+  if (past_) past_->store(into, "history");
   if (names_) names_->weights().store(into, "names");
 }
 
 void Networks::restore(const std::map<std::string, Tensor>& from) {
   look_.restore(from, "realizer");
   answer_.restore(from, "answerer");
+  if (past_) past_->restore(from, "history");
   if (names_) names_->weights().restore(from, "names");
 }
 

@@ -12,6 +12,7 @@
 #include "lab/train/plan.h"
 #include "models/tiny/answerer.h"
 #include "models/tiny/files.h"
+#include "models/tiny/history.h"
 #include "models/tiny/realizer.h"
 
 namespace arrcoc::training {
@@ -26,9 +27,12 @@ class Networks {
   const tiny::RealizerNet& realizer() const { return realizer_; }
   const tiny::Answerer& answerer() const { return answerer_; }
   const NameHeads* names() const { return names_.get(); }  // null: none
+  const tiny::HistoryNet& history() const { return history_; }
   at::ScalarType type() const { return type_; }
   tiny::Tensors look_tensors() const { return look_.tensors(type_); }
   tiny::Tensors answer_tensors() const { return answer_.tensors(type_); }
+  // Of the history; there are some where `history` is trained or the first weights had them.
+  tiny::Tensors past_tensors() const { return past_->tensors(type_); }
 
   // One step of the optimisers by the gradients of all processes, which are forgotten then.
   void update(const Options& options, float rate, Together& together, Window& window);
@@ -45,7 +49,9 @@ class Networks {
   tiny::Shape shape_;
   tiny::RealizerNet realizer_;
   tiny::Answerer answerer_;
+  tiny::HistoryNet history_;
   FlatWeights look_, answer_;
+  std::unique_ptr<FlatWeights> past_;  // null: nobody looks again
   std::unique_ptr<NameHeads> names_;
 };
 

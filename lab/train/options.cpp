@@ -36,7 +36,9 @@ void each(Struct& o, const Visit& visit) {
       o.decay, "clip", o.clip, "glyph_weight", o.glyph_weight, "sparsity", o.sparsity,
       "freeze_realizer", o.freeze_realizer, "freeze_answerer", o.freeze_answerer, "freeze",
       o.freeze, "alternate", o.alternate, "outcome", o.outcome, "outcome_weight", o.outcome_weight,
-      "outcome_temperature", o.outcome_temperature, "recompute", o.recompute, "report_seconds",
+      "outcome_temperature", o.outcome_temperature, "history", o.history, "history_low",
+      o.history_low, "history_high", o.history_high, "history_wrong", o.history_wrong,
+      "history_outcome", o.history_outcome, "recompute", o.recompute, "report_seconds",
       o.report_seconds, "evaluate_seconds", o.evaluate_seconds, "evaluate_steps", o.evaluate_steps,
       "held_out", o.held_out, "held_out_budget", o.held_out_budget);
 }
@@ -58,6 +60,14 @@ void check(const Options& o) {
           "outcome is a share from 0 to 1, outcome_temperature is positive");
   require(o.outcome == 0 || (o.taught > 0 && o.questions % o.taught == 0 && o.questions > o.taught),
           "outcome compares several draws of a question: questions must be a multiple of taught");
+  require(o.history >= 0 && o.history <= 1 && o.history_wrong >= 0 && o.history_wrong <= 1,
+          "history and history_wrong are shares from 0 to 1");
+  require(o.history_low >= 4 && o.history_low <= o.history_high && o.history_high <= 4096,
+          "budgets must satisfy 4 <= history_low <= history_high <= 4096");
+  require(o.history_outcome >= 0, "history_outcome is a weight from 0 on");
+  require(o.history_outcome == 0 || (o.history > 0 && o.data.empty() && o.taught > 0 &&
+                                     o.questions % o.taught == 0 && o.questions > o.taught),
+          "history_outcome is for scenes alone: questions must be a multiple of taught");
   require(o.strange >= 0 && o.strange <= 1, "strange is a share from 0 to 1");
   require(!o.refit || !o.init.empty(), "refit needs weights to start from (init)");
   require(o.groups >= 1, "groups starts at 1");

@@ -23,6 +23,12 @@ Plan plan_of(const Options& o, double progress, int64_t step, Dice& dice) {
   const float low = static_cast<float>(o.budget_low), most = static_cast<float>(o.budget_high);
   plan.page_budget = static_cast<int>(dice.uniform(std::min(2 * low, most), most));
   plan.photo_budget = static_cast<int>(dice.uniform(low, std::max(low, 0.5F * most)));
+  if (o.history > 0 && p >= o.reading && dice.chance(o.history)) {
+    plan.mode = Plan::full;
+    plan.again = true;
+    plan.budget = static_cast<int>(dice.uniform(low, most));
+    return plan;
+  }
   if (p < o.reading || dice.chance(kReadingAfterwards)) return plan;
   plan.mode = dice.chance(o.dense) ? Plan::dense : Plan::full;
   plan.outcome = plan.mode == Plan::full && o.outcome > 0 && dice.chance(o.outcome);

@@ -15,6 +15,7 @@ struct Plan {
   float own_maps = 0;    // share of questions that are allocated by the realizer's maps
   float rate = 0;        // factor on the peak rates
   bool outcome = false;  // splits are drawn, and credited with what came of them
+  bool again = false;    // the map of a second pass is learned, nothing else
   bool realizer_learns = true, answerer_learns = true;
 };
 

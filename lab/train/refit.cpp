@@ -5,6 +5,7 @@
 #include <map>
 
 #include "arrcoc/error.h"
+#include "models/tiny/history.h"
 
 namespace arrcoc::training {
 namespace {
@@ -69,6 +70,9 @@ tiny::NetworkWeights refit(const tiny::NetworkWeights& from, const tiny::Shape& 
                       tiny::RealizerNet(shape).layout(), seed * 2);
   to.answerer = refit(tiny::Answerer(from.shape).layout(), from.answerer,
                       tiny::Answerer(shape).layout(), seed * 2 + 1);
+  if (!from.history.empty())
+    to.history = refit(tiny::HistoryNet(from.shape).layout(), from.history,
+                       tiny::HistoryNet(shape).layout(), seed * 2 + 3);
   return to;
 }
 

@@ -36,10 +36,11 @@ std::vector<Teacher::Scenery> Teacher::scenery(const Plan& wanted, int part, Dic
   std::vector<Scenery> out;
   const auto add = [&](const Plan& plan, const std::vector<int>& slots, int questions, int taught) {
     if (slots.empty()) return;
-    out.push_back({plan,
-                   draw(pool(), slots, questions, {options_.words, options_.real_words}, dice,
-                        plan.outcome ? options_.taught : 0),
-                   taught > 0 ? std::min(taught, questions) : questions});
+    out.push_back(
+        {plan,
+         draw(pool(), slots, questions, {options_.words, options_.real_words}, dice,
+              plan.outcome || (plan.again && options_.history_outcome > 0) ? options_.taught : 0),
+         taught > 0 ? std::min(taught, questions) : questions});
   };
   Plan plan = wanted;
   const auto& streams = streams_.each();
@@ -146,6 +147,7 @@ Tensor Teacher::look_loss(const Batch& lesson, const PageLabels& labels, const t
 }
 
 Teacher::Taught Teacher::teach(const Plan& plan, int part, Dice& dice) {
+  if (plan.again) return teach_again(plan, part, dice);
   const std::vector<Scenery> all = scenery(plan, part, dice);
   std::vector<Looked> looked(all.size());
   double count = 0;

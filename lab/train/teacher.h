@@ -40,6 +40,15 @@ class Teacher {
     double count = 0;   // what its questions count beside those of other sceneries
   };
   Looked look(const Scenery& scenery, Dice& dice);
+  // A pass that is drawn and answered, then the map of the next (teacher_again.cpp).
+  Taught teach_again(const Plan& plan, int part, Dice& dice);
+  struct Shown {  // to the answerer in a pass
+    CellLists cells;
+    std::vector<History> left;  // behind
+  };
+  Shown first_pass(const Batch& lesson, const at::Tensor& maps, Dice& dice) const;
+  at::Tensor outcome_of(const Plan& plan, const Batch& batch, const Batch& lesson,
+                        const at::Tensor& logits, const PageLabels& labels, Dice& dice);
   at::Tensor look_loss(const Batch& lesson, const PageLabels& labels, const tiny::Tensors& w,
                        const tiny::PageFeatures& features, const tiny::Judgement& judged);
   at::Tensor maps_of(const Scenery& scenery, const at::Tensor& inside, const tiny::Tensors& w,

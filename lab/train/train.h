@@ -82,6 +82,14 @@ struct Options {
   float outcome = 0;
   float outcome_weight = 0.05F;
   float outcome_temperature = 0.3F;  // of the draws, in units of log relevance
+  // Looking again: share of the steps whose questions have an earlier pass, drawn by the network's
+  // own map at history_low to history_high tokens and answered; history_wrong of them have that of
+  // another question about the picture. Then the network learns the map of the next pass.
+  float history = 0;
+  int history_low = 40, history_high = 90;
+  float history_wrong = 0.1F;
+  // Weight of what comes of splits drawn by that map (scenes alone; as outcome_weight). 0: none.
+  float history_outcome = 0;
   bool recompute = false;  // layers compute themselves anew for gradients: less memory, more time
   // measuring
   double report_seconds = 10;

@@ -197,18 +197,24 @@ void remember(Pass& pass, const std::vector<ReadToken>& tokens, History& history
   const Map read = read_from(pass, tokens, most);
   if (history.seen.empty()) {
     history.seen = like(pass.relevance, 0);
+    history.detail = history.seen;
     history.attention_accumulated = like(pass.relevance, 0);
   }
   for (size_t i = 0; i < history.seen.size(); ++i) {
     float& sum = history.attention_accumulated.values[i];
     sum = std::min(1.0F, sum + read.values[i]);
   }
-  for (const ReadToken& token : tokens)
-    if (token.level <= kFineLevel)
-      under(token.box, history.seen, false, [&](size_t i) { history.seen.values[i] = 1; });
+  for (const ReadToken& token : tokens) {
+    const auto detail = static_cast<float>(std::min(1.0, std::exp2(-token.level)));
+    under(token.box, history.seen, false, [&](size_t i) {
+      if (token.level <= kFineLevel) history.seen.values[i] = 1;
+      history.detail.values[i] = std::max(history.detail.values[i], detail);
+    });
+  }
   history.attention_previous = read;
   ++history.passes;
   history.uncertainty = pass.uncertainty;
+  history.answer = pass.reply.text;
   pass.attention = read;
   measure_focus(pass, tokens);
 }

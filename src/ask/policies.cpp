@@ -46,6 +46,12 @@ const std::pair<const char*, Policy> kPolicies[] = {
     {"passes",
      {"the same, and looks again more closely while unsure",
       [](AskOptions& o) { o.passes.passes = 2; }}},
+    {"history",
+     {"the same, but the network computes the next map from what was read and answered",
+      [](AskOptions& o) {
+        o.passes.passes = 2;
+        o.passes.history = true;
+      }}},
     {"lexical",
      {"without the network: what the question names visibly, information, salience", lexical}},
     {"full",

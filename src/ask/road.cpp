@@ -33,13 +33,12 @@ void check(const AskOptions& options, const Capabilities& takes, size_t pictures
                 "all of it");
 }
 
-// The map speaks of picture pixels, the pyramid may be of another size.
+}  // namespace
+
 void move_to(const Geometry& geometry, const Picture& picture, Map& map) {
   map.cell_width *= static_cast<float>(geometry.width) / static_cast<float>(picture.width());
   map.cell_height *= static_cast<float>(geometry.height) / static_cast<float>(picture.height());
 }
-
-}  // namespace
 
 Box scaled(const Box& b, double sx, double sy) {
   return Box{static_cast<float>(b.x0 * sx), static_cast<float>(b.y0 * sy),
@@ -297,8 +296,8 @@ void Road::compare_answers(One& one) {
 }
 
 double Road::believed(const Pass& pass) const {
-  const bool doubtful = pass.manner == Manner::closer && !options_.pass_policy &&
-                        pass.confidence < options_.passes.confident;
+  const bool doubtful = (pass.manner == Manner::closer || pass.manner == Manner::again) &&
+                        !options_.pass_policy && pass.confidence < options_.passes.confident;
   return doubtful ? pass.confidence - options_.passes.doubt : pass.confidence;
 }
 
@@ -343,6 +342,8 @@ void Road::decide() {
   const PictureAnswer& out = pictures_[chosen_].out;
   const Pass& last = out.passes.back();
   const size_t n = out.passes.size();
+  if (rules.history && !recalls())
+    note({"history: the weights hold none of it, the rules say where to look again"});
   if (options_.pass_policy) {
     const PassPolicy& policy = *options_.pass_policy;
     const PassPolicy::Features x = features_of(last, n == 1);
@@ -354,8 +355,9 @@ void Road::decide() {
   } else if (out.answer().confidence >= rules.confident) {
     stop = Stop::sure;
   } else if (rules.passes > 1) {
-    std::optional<Manner> manner = manner_after(last, rules);
-    if (!widened() && (n > 1 || manner != Manner::closer)) manner = Manner::wider;
+    std::optional<Manner> manner = recalls() ? Manner::again : manner_after(last, rules);
+    if (manner != Manner::again && !widened() && (n > 1 || manner != Manner::closer))
+      manner = Manner::wider;
     if (!manner) stop = Stop::spread;
     manner_ = manner.value_or(manner_);
   }

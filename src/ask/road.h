@@ -12,6 +12,8 @@
 namespace arrcoc::asking {
 
 Box scaled(const Box& box, double x, double y);
+// A map in pixels of the picture becomes one in those of its pyramid, which may be of another size.
+void move_to(const Geometry& geometry, const Picture& picture, Map& map);
 
 class Road {
  public:
@@ -56,7 +58,8 @@ class Road {
 
   int affordable() const;
   Geometry geometry(const One& one) const;
-  Relevance relevance_for(const One& one, double& explored) const;
+  bool recalls() const;
+  Relevance relevance_for(const One& one, double& explored);
   Map first_map(const One& one) const;
   std::vector<Allocation> spread(const std::vector<Relevance>& maps, const Budget& budget) const;
   Allocation spread(const One& one, const Relevance& relevance, const Budget& budget) const;

@@ -91,8 +91,8 @@ Stop Road::useless(const std::vector<Allocation>& allocations) const {
 Geometry Road::geometry(const One& one) const {
   Geometry out = one.seen->pyramid->geometry();
   // A grid of the model's own has nothing finer to show.
-  const bool closer =
-      manner_ == Manner::closer && options_.passes.enlarge && takes_.takes != TokenKind::selection;
+  const bool closer = (manner_ == Manner::closer || manner_ == Manner::again) &&
+                      options_.passes.enlarge && takes_.takes != TokenKind::selection;
   out.finest = options_.enlarge || closer ? kFinestEver : 0;
   return out;
 }
@@ -102,9 +102,21 @@ Map Road::first_map(const One& one) const {
   return temper(one.relevance.map, {}, one.history, Manner::first, 0, options_.passes, 0);
 }
 
-Relevance Road::relevance_for(const One& one, double& explored) const {
+// Whether the network computes the next map.
+bool Road::recalls() const {
+  const SeenPicture& seen = *pictures_[chosen_].seen;
+  return options_.passes.history && seen.seen && seen.looker->recalls();
+}
+
+Relevance Road::relevance_for(const One& one, double& explored) {
   const PassRules& rules = options_.passes;
   Relevance out = one.relevance;
+  if (manner_ == Manner::again) {
+    out = look_at(one, one.history).relevance;
+    note(out.fallbacks);
+    move_to(one.seen->pyramid->geometry(), one.seen->picture, out.map);
+    return out;
+  }
   const double explore =
       manner_ == Manner::elsewhere ? exploration(rules, one.history.uncertainty) : 0;
   const Map interest =

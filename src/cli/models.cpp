@@ -12,6 +12,7 @@
 #include "arrcoc/bundle.h"
 #include "arrcoc/error.h"
 #include "cli/cli.h"
+#include "cli/device.h"
 #include "cli/hub.h"
 
 namespace arrcoc::cli {
@@ -232,7 +233,10 @@ void add_models(CLI::App& app) {
   checked->add_option("--images", options->images, "folder with img0.png, img1.png, ...");
   checked->add_option("--tokenizer", options->tokenizer, "tokenizer.json to check");
   checked->add_option("--device", options->device, "cpu or cuda");
-  checked->callback([options] { check(*options); });
+  checked->callback([options, checked] {
+    if (checked->count("--device") > 0) place_networks(&options->device, nullptr);
+    check(*options);
+  });
 
   CLI::App* made = models->add_subcommand("init", "write a random checkpoint of any size");
   made->add_option("--config", options->config, "config.json")->required();

@@ -18,8 +18,9 @@ namespace {
 // What does not depend on the question, computed when somebody first needs it.
 class SeenFrame : public Seen {
  public:
+  SeenFrame(const Picture& picture, const at::Tensor& frame, int longest)
+      : picture(picture), longest_(longest), frame_(frame) {}
   Picture picture;
-  at::Tensor frame;                     // [3,h,w]
   Map shape;                            // of every map
   std::shared_ptr<const Seen> network;  // what the coupling looker saw
 
@@ -28,7 +29,14 @@ class SeenFrame : public Seen {
     const auto maps =
         static_cast<int64_t>((information_.size() + salience_.size()) * sizeof(float));
     const int64_t texture = sensed_ ? static_cast<int64_t>(texture_.values.nbytes()) : 0;
-    return static_cast<int64_t>(frame.nbytes()) + maps + texture + (network ? network->bytes() : 0);
+    const int64_t frame = frame_.defined() ? static_cast<int64_t>(frame_.nbytes()) : 0;
+    return frame + maps + texture + (network ? network->bytes() : 0);
+  }
+  // [3,h,w]
+  at::Tensor frame() const {
+    const std::scoped_lock lock(mutex_);
+    if (!frame_.defined()) frame_ = frame_of(picture, longest_);
+    return frame_;
   }
   template <class Make>
   const Texture& texture(const Make& make) const {
@@ -63,7 +71,9 @@ class SeenFrame : public Seen {
     return kept = std::move(made);
   }
 
+  const int longest_;
   mutable std::mutex mutex_;
+  mutable at::Tensor frame_;
   mutable bool sensed_ = false;
   mutable Texture texture_;
   mutable Map information_, salience_;
@@ -137,11 +147,12 @@ class Balanced : public Looker {
   }
 
   std::shared_ptr<const Seen> see(const Picture& picture, const at::Tensor& frame) const override {
-    auto out = std::make_shared<SeenFrame>();
-    out->picture = picture;
-    out->frame = frame.defined() ? frame : frame_of(picture, options_.frame);
-    out->shape = scoring::map_shape(picture, out->frame, options_.cell);
-    if (network_) out->network = network_->see(picture, out->frame);
+    // A picture that is its own frame is made into floats by who needs them.
+    const bool whole = std::max(picture.width(), picture.height()) <= options_.frame;
+    const at::Tensor shown = frame.defined() || whole ? frame : frame_of(picture, options_.frame);
+    auto out = std::make_shared<SeenFrame>(picture, shown, options_.frame);
+    out->shape = scoring::map_shape(picture, shown.defined() ? shown : picture.rgb, options_.cell);
+    if (network_) out->network = network_->see(picture, shown);
     return out;
   }
 
@@ -153,6 +164,8 @@ class Balanced : public Looker {
     for (size_t i = 0; i < out.size(); ++i) complete(seen, questions[i], history, out[i]);
     return out;
   }
+
+  bool recalls() const override { return network_ && network_->recalls(); }
 
   Map interest(const Seen& given) const override {
     static const Query nothing;
@@ -211,13 +224,14 @@ class Balanced : public Looker {
 
   Map score(const Scorer& scorer, const char* role, const std::string& name, const SeenFrame& seen,
             const Query& query, const History& history) const {
+    const at::Tensor frame = seen.frame();
     const Texture& plain =
-        seen.texture([&] { return texture::sense(seen.picture, seen.frame, sensing_); });
+        seen.texture([&] { return texture::sense(seen.picture, frame, sensing_); });
     if (empty(history))
-      return checked(scorer.score({seen.picture, seen.frame, plain, query, seen.shape}), role, name,
+      return checked(scorer.score({seen.picture, frame, plain, query, seen.shape}), role, name,
                      &seen.shape);
     const Texture texture = with_history(plain, history, seen.shape);
-    return checked(scorer.score({seen.picture, seen.frame, texture, query, seen.shape}), role, name,
+    return checked(scorer.score({seen.picture, frame, texture, query, seen.shape}), role, name,
                    &seen.shape);
   }
 

@@ -115,7 +115,9 @@ class WithNeed : public Looker {
     auto out = std::make_shared<SeenTwice>();
     out->own = looker_->see(picture, frame);
     // The frame that others show the network too: a memory then finds what it has seen.
-    out->network = network_->see(picture, frame_of(picture, LookOptions{}.frame));
+    const int longest = LookOptions{}.frame;
+    const bool whole = std::max(picture.width(), picture.height()) <= longest;
+    out->network = network_->see(picture, whole ? at::Tensor() : frame_of(picture, longest));
     return out;
   }
   std::vector<Look> look(const Seen& given, std::span<const Query> questions,
@@ -127,6 +129,7 @@ class WithNeed : public Looker {
       if (!out[i].need) out[i].need = by_network[i].need;
     return out;
   }
+  bool recalls() const override { return looker_->recalls(); }
   Map interest(const Seen& seen) const override {
     return looker_->interest(*dynamic_cast<const SeenTwice&>(seen).own);
   }
@@ -169,6 +172,7 @@ class Remembering : public Looker, public BringsBalance {
     return other ? remembering(std::move(other), most_) : nullptr;
   }
   std::shared_ptr<const Provider> provider() const override { return looker_->provider(); }
+  bool recalls() const override { return looker_->recalls(); }
   Map interest(const Seen& seen) const override { return looker_->interest(seen); }
   std::shared_ptr<const BalanceNet> balance_net() const override {
     const auto* brings = dynamic_cast<const BringsBalance*>(looker_.get());

@@ -54,9 +54,14 @@ inline at::Tensor attention(const at::Tensor& q, const at::Tensor& key, const at
                             double scale, bool causal = false, const at::Tensor& mask = {}) {
   int64_t queries = q.size(2);
   int64_t length = key.size(2);
+#if ARRCOC_FUSED_KERNELS
+  // cuDNN makes a plan for every length and thread, tens of milliseconds each: not for one query,
+  // whose keys grow with every token that is written.
+  const bool fused = !q.is_cuda() || queries > 1;
+#endif
   bool limited = causal && queries > 1;  // one query, the newest token, sees everything
 #if ARRCOC_FUSED_KERNELS
-  if (!limited || (queries == length && !mask.defined())) {
+  if (fused && (!limited || (queries == length && !mask.defined()))) {
     bool grouped = q.size(1) != key.size(1);
     if (mask.defined()) {
       return at::scaled_dot_product_attention(q, key, value, mask.to(q.scalar_type()), 0.0, false,

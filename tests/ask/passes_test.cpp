@@ -266,3 +266,77 @@ TEST(PassPolicy, DecidesInsteadOfTheRules) {
   EXPECT_EQ(r.from().passes.size(), 4U);
   EXPECT_EQ(r.from().passes[1].manner, Manner::elsewhere);
 }
+
+namespace {
+
+// A looker that says the left half first, and the right half once something was read.
+class Recalling : public Looker {
+ public:
+  explicit Recalling(bool recalls) : recalls_(recalls) {}
+  std::shared_ptr<const Seen> see(const Picture& picture, const at::Tensor& frame) const override {
+    return given_map(half(0))->see(picture, frame);
+  }
+  std::vector<Look> look(const Seen&, std::span<const Query> questions,
+                         const History& history) const override {
+    histories.push_back(history);
+    Look one;
+    one.relevance.map = half(history.passes > 0 ? 1 : 0);
+    return std::vector<Look>(questions.size(), one);
+  }
+  bool recalls() const override { return recalls_; }
+  mutable std::vector<History> histories;
+
+ private:
+  static Map half(int side) {
+    Map out{8, 8, 64, 64, {}};
+    for (int i = 0; i < 64; ++i) out.values.push_back(i % 8 / 4 == side ? 0.9F : 0.1F);
+    return out;
+  }
+  bool recalls_;
+};
+
+Answer ask_recalling(const std::shared_ptr<Recalling>& looker, const std::string& name) {
+  AskOptions options = policy(name);
+  options.budget = "100";
+  options.least_side = 0;
+  return Asker(nullptr, script({0.7F, 0.9F}, 20), looker).ask(page(), "What is it?", options);
+}
+
+}  // namespace
+
+// The network is asked again, with what was read: where, how finely, and the answer.
+TEST(Passes, TheNextMapIsComputedWhereTheLookerRecalls) {
+  const auto looker = std::make_shared<Recalling>(true);
+  const Answer r = ask_recalling(looker, "history");
+  const auto& passes = r.from().passes;
+  ASSERT_EQ(passes.size(), 2U);
+  EXPECT_EQ(passes[1].manner, Manner::again);
+  ASSERT_EQ(looker->histories.size(), 2U);
+  EXPECT_EQ(looker->histories[0].passes, 0);
+  const History& past = looker->histories[1];
+  EXPECT_EQ(past.passes, 1);
+  EXPECT_EQ(past.answer, "pass 1");
+  EXPECT_NEAR(past.uncertainty, 0.3, 1e-6);
+  EXPECT_EQ(maximum(past.detail), 1);
+  EXPECT_EQ(maximum(past.attention_previous), 1);
+  const Map& next = passes[1].relevance;
+  EXPECT_GT(next.at(0, next.cols - 1), next.at(0, 0));  // that map, not the first
+}
+
+TEST(Passes, WithoutALookerThatRecallsTheRulesHold) {
+  const auto looker = std::make_shared<Recalling>(false);
+  const Answer r = ask_recalling(looker, "history");
+  const Answer rules = ask_recalling(std::make_shared<Recalling>(false), "passes");
+  EXPECT_EQ(looker->histories.size(), 1U);
+  ASSERT_EQ(r.from().passes.size(), rules.from().passes.size());
+  for (size_t i = 0; i < r.from().passes.size(); ++i) {
+    EXPECT_EQ(r.from().passes[i].manner, rules.from().passes[i].manner);
+    EXPECT_EQ(r.from().passes[i].allocation.leaves, rules.from().passes[i].allocation.leaves);
+  }
+  const auto told = [](const Answer& answer) {
+    return std::count_if(answer.fallbacks.begin(), answer.fallbacks.end(),
+                         [](const std::string& one) { return one.starts_with("history:"); });
+  };
+  EXPECT_EQ(told(r), 1);
+  EXPECT_EQ(told(rules), 0);
+}

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -52,6 +53,28 @@ TEST(Device, HalfTheBitsGiveTheSameAnswer) {
   EXPECT_NE(half, whole);  // it was computed otherwise
   ASSERT_EQ(half.size(), whole.size());
   for (size_t i = 0; i < whole.size(); ++i) EXPECT_NEAR(half[i], whole[i], 0.1) << i;
+}
+
+// Questions, tokens and prompts are padded to the lengths that there are graphs for.
+TEST(Device, LengthsOfGraphsGiveTheSameAnswer) {
+  const json reference = asked(kAsk + "--kernels reference");
+  ::setenv("ARRCOC_GRAPHS", "first", 1);
+  const json padded = asked(kAsk + "--kernels reference");
+  ::unsetenv("ARRCOC_GRAPHS");
+  EXPECT_EQ(padded["answer"], reference["answer"]);
+  EXPECT_NEAR(padded["confidence"].get<double>(), reference["confidence"].get<double>(), 1e-3);
+}
+
+// Questions alone and together: float32 may differ less than half the bits may.
+TEST(Device, ABundlesCheckAllowsWhatItsTypeLoses) {
+  const std::string check = "models check " + std::string(ARRCOC_SOURCE_DIR) + "/models/tiny";
+  const Outcome whole = run_arrcoc(check + " --device cpu");
+  EXPECT_EQ(whole.code, 0) << whole.err;
+  EXPECT_NE(whole.out.find("(allowed 0.001)"), std::string::npos) << whole.out;
+  const Outcome half = run_arrcoc(check, "ARRCOC_DTYPE=bfloat16");
+  EXPECT_EQ(half.code, 0) << half.out << half.err;
+  EXPECT_NE(half.out.find("(allowed 0.05)"), std::string::npos) << half.out;
+  expect_refused(check + " --device warp", "unknown device 'warp'");
 }
 
 TEST(Device, WhatCannotBeIsOneLine) {

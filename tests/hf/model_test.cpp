@@ -9,7 +9,9 @@
 #include "hf/small_models.h"
 #include "hf/support.h"
 #include "models/hf/feature_cache.h"
+#include "models/hf/processor.h"
 #include "models/hf/select.h"
+#include "models/hf/vlm.h"
 
 namespace arrcoc::hf {
 namespace {
@@ -60,6 +62,32 @@ TEST_P(EachModel, PruneAndPatchesStayWithinTheBudgetAndAnswer) {
   Allocation none = allocation(9);
   none.leaves.clear();
   EXPECT_THROW(model->select(native, none), Error);
+}
+
+// Of a choice only its own bytes are cut up; nothing else may change, to the bit.
+TEST(Choice, PatchesOfAChoiceAreThoseOfTheWhole) {
+  Scratch scratch;
+  const std::vector<int64_t> keep = {0, 3, 4, 17, 30};
+  for (const char* family : {"qwen2_vl", "qwen2_5_vl", "qwen3_vl"}) {
+    const auto model = model_of(family, scratch);
+    const Picture shown = picture(170, 300);
+    const ImageProcessor& processor = model->processor();
+    const Pixels all = processor.process(shown.rgb), sized = processor.sized(shown.rgb);
+    const at::Tensor some = processor.values_of(sized.values, keep);
+    EXPECT_TRUE(at::equal(all.grid, sized.grid)) << family;
+    const int64_t unit = processor.merge() * processor.merge();
+    const at::Tensor of_all = all.values.view({-1, unit, all.values.size(1)})
+                                  .index_select(0, at::tensor(keep, at::kLong));
+    EXPECT_TRUE(at::equal(of_all.flatten(0, 1), some)) << family;
+    const Visual whole = model->vlm().encode(all.values, all.grid, keep);
+    const Visual few = model->vlm().encode(some, sized.grid, keep);
+    EXPECT_TRUE(at::equal(whole.rows, few.rows)) << family;
+    ASSERT_EQ(whole.deepstack.size(), few.deepstack.size());
+    for (size_t i = 0; i < few.deepstack.size(); ++i)
+      EXPECT_TRUE(at::equal(whole.deepstack[i], few.deepstack[i])) << family;
+    EXPECT_THROW(model->vlm().encode(some, sized.grid, {}), Error);
+    EXPECT_THROW(model->vlm().encode(some, sized.grid, {0, 3, 4, 17}), Error);
+  }
 }
 
 TEST_P(EachModel, TurnsAndSeveralPicturesGoThroughTheTemplate) {

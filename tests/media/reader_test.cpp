@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <ctime>
 #include <opencv2/imgproc.hpp>
 #include <string>
 #include <thread>
@@ -111,6 +112,40 @@ TEST(Tesseract, BlankAndTinyPicturesHaveNoWords) {
   EXPECT_TRUE(media::tesseract()->read(paper({}, 1, 1)).empty());
   EXPECT_TRUE(media::tesseract()->read(paper({}, 3000, 1)).empty());
   EXPECT_TRUE(media::tesseract()->read(paper({}, 9, 2000)).empty());
+}
+
+// Print on a grey of black dots, each beside its place of a grid by chance: a scan of a halftone.
+Picture dotted_form(const std::vector<Line>& lines, double size) {
+  cv::Mat rgb(2200, 1700, CV_8UC3, cv::Scalar(255, 255, 255));
+  cv::RNG chance(4711);
+  for (int y = 200; y < 2000; y += 5) {
+    for (int x = 150; x < 1550; x += 5) {
+      const cv::Point at(x + chance.uniform(0, 3), y + chance.uniform(0, 3));
+      cv::rectangle(rgb, at, at + cv::Point(1, 1), {0, 0, 0}, cv::FILLED);
+    }
+  }
+  for (const Line& line : lines)
+    cv::putText(rgb, line.text, {line.x, line.y}, cv::FONT_HERSHEY_DUPLEX, size, {0, 0, 0}, 3,
+                cv::LINE_AA);
+  cv::GaussianBlur(rgb, rgb, {}, 0.7);
+  return to_picture(rgb);
+}
+
+TEST(Tesseract, PrintOnAGroundOfDotsIsReadAndSoon) {
+  const std::vector<Line> lines = {{"Royalty payment", 300, 100},
+                                   {"Vendor: Emerson", 300, 500},
+                                   {"Period ending", 300, 800},
+                                   {"Quarter sales", 300, 1100},
+                                   {"Please send checks", 300, 1400}};
+  const std::clock_t start = std::clock();
+  const std::vector<Word> words = media::tesseract()->read(dotted_form(lines, 1.8));
+  EXPECT_LT(std::clock() - start, 60 * CLOCKS_PER_SEC);
+  int read = 0;
+  for (const char* text : {"Royalty", "payment", "Emerson", "Period", "ending", "Quarter", "sales",
+                           "Please", "send", "checks"})
+    read += find(words, text) != nullptr ? 1 : 0;
+  EXPECT_GE(read, 8) << all_text(words);
+  EXPECT_LT(words.size(), 20U) << all_text(words);
 }
 
 TEST(Tesseract, SeveralThreadsReadTheSameWordsAsOne) {

@@ -2,10 +2,13 @@
 #include <dlfcn.h>
 #include <leptonica/allheaders.h>
 #include <tesseract/baseapi.h>
+#include <tesseract/ocrclass.h>
 #include <tesseract/resultiterator.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <future>
 #include <memory>
 #include <thread>
@@ -21,6 +24,12 @@ namespace arrcoc::media {
 namespace {
 
 constexpr size_t kRemembered = 64;  // pictures whose words are kept
+// Lines and parts of lines on one sheet: the densest of 120 scans has 334, a ground of dots
+// thousands. What Tesseract does with paragraphs takes their number cubed: 9 s for 1000.
+constexpr int kManyPieces = 500;
+constexpr int kMostPieces = 1000;
+constexpr int kLetterPixels = 400;             // of a sheet; print takes twice as many a letter
+constexpr std::chrono::seconds kMostTime(60);  // of processor time for the words of one sheet
 
 // Tesseract splits small matrix products over four OpenMP threads that mostly wait for each other:
 // three times the processor time for nothing. OMP_THREAD_LIMIT is read when the OpenMP library is
@@ -72,15 +81,56 @@ std::vector<float> centres_of(const tesseract::ResultIterator& at, const std::st
   return spelled == word && out.size() == code_points(word) ? out : std::vector<float>();
 }
 
-// The words of one sheet, in picture pixels.
-std::vector<Spelled> read_sheet(tesseract::TessBaseAPI& engine, const OcrSheet& sheet) {
+// More marks than letters have room on the sheet.
+bool crowded(tesseract::TessBaseAPI& engine, const OcrSheet& sheet) {
+  Pix* marks = engine.GetThresholdedImage();
+  l_int32 count = 0;
+  if (marks != nullptr) pixCountConnComp(marks, 8, &count);
+  pixDestroy(&marks);
+  return static_cast<size_t>(count) > sheet.ink.total() / kLetterPixels;
+}
+
+// Processor time of this thread: a busy machine leaves a page all its words.
+std::chrono::nanoseconds worked() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
+
+// Asked before each piece is read: enough? The monitor's own deadline would come before the count.
+struct Bound {
+  int most = kMostPieces;
+  std::chrono::nanoseconds until = worked() + kMostTime;
+  bool exceeded = false;
+  static bool stop(void* self, int pieces) {
+    auto* bound = static_cast<Bound*>(self);
+    bound->exceeded = pieces > bound->most;
+    return bound->exceeded || worked() > bound->until;
+  }
+};
+
+// The words of one sheet, in picture pixels: those found in time. None at all where the page falls
+// into more pieces than can be read.
+struct Reading {
+  std::vector<Spelled> words;
+  bool dots = false;  // nothing is read: its ground is made of dots
+};
+Reading read_sheet(tesseract::TessBaseAPI& engine, const OcrSheet& sheet) {
   engine.SetImage(sheet.ink.data, sheet.ink.cols, sheet.ink.rows, 1,
                   static_cast<int>(sheet.ink.step));
   engine.SetSourceResolution(300);
-  std::vector<Spelled> words;
-  if (engine.Recognize(nullptr) != 0) {
+  const bool dots = crowded(engine, sheet);
+  Bound bound;
+  if (dots) bound.most = kManyPieces;
+  tesseract::ETEXT_DESC monitor;
+  monitor.cancel = Bound::stop;
+  monitor.cancel_this = &bound;
+  Reading found;
+  engine.Recognize(&monitor);
+  if (bound.exceeded) {
     engine.Clear();
-    return words;
+    found.dots = dots;
+    return found;
   }
   const std::unique_ptr<tesseract::ResultIterator> it(engine.GetIterator());
   int line = -1, block = -1;
@@ -103,11 +153,11 @@ std::vector<Spelled> read_sheet(tesseract::TessBaseAPI& engine, const OcrSheet& 
       word.line = line;
       word.block = block;
       std::vector<float> centres = centres_of(*it, word.text, sheet.scale);
-      words.push_back({std::move(word), std::move(centres)});
+      found.words.push_back({std::move(word), std::move(centres)});
     } while (it->Next(tesseract::RIL_WORD));
   }
   engine.Clear();
-  return words;
+  return found;
 }
 
 class Tesseract : public WordSource {
@@ -118,31 +168,37 @@ class Tesseract : public WordSource {
     return words;
   }
 
-  // One thread a sheet: recognition takes nearly all the time and the sheets are independent.
+  // What stands on dots is read once they are smoothed away.
   std::vector<Spelled> spell(const Picture& picture) const {
-    const std::vector<OcrSheet> sheets = sheets_of(picture);
-    std::vector<std::future<std::vector<Spelled>>> parts;
+    std::vector<Reading> found = read_sheets(sheets_of(picture));
+    if (std::any_of(found.begin(), found.end(), [](const Reading& part) { return part.dots; }))
+      found = read_sheets(sheets_without_dots(picture));
+    return join(found, picture);
+  }
+
+ private:
+  // One thread a sheet: recognition takes nearly all the time and the sheets are independent.
+  std::vector<Reading> read_sheets(const std::vector<OcrSheet>& sheets) const {
+    std::vector<std::future<Reading>> parts;
     for (const OcrSheet& sheet : sheets) {
       parts.push_back(std::async(std::launch::async, [&] {
         keep_openmp_serial();
         return read_sheet(*engines_.borrow(), sheet);
       }));
     }
-    std::vector<std::vector<Spelled>> found;
+    std::vector<Reading> found;
     for (auto& part : parts) found.push_back(part.get());
-    return join(found, picture);
+    return found;
   }
 
- private:
   // Lines and blocks are numbered through; boxes end at the picture's edge.
-  static std::vector<Spelled> join(std::vector<std::vector<Spelled>>& found,
-                                   const Picture& picture) {
+  static std::vector<Spelled> join(std::vector<Reading>& found, const Picture& picture) {
     const Box all{0, 0, static_cast<float>(picture.width()), static_cast<float>(picture.height())};
     std::vector<Spelled> words;
     int line = 0, block = 0;
-    for (std::vector<Spelled>& part : found) {
+    for (Reading& part : found) {
       int lines = 0, blocks = 0;
-      for (Spelled& spelled : part) {
+      for (Spelled& spelled : part.words) {
         Word& word = spelled.word;
         lines = std::max(lines, word.line + 1);
         blocks = std::max(blocks, word.block + 1);

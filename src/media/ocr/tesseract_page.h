@@ -24,4 +24,8 @@ float letter_height(const Picture& picture);
 // middle. They overlap, so that no word is cut. Empty for pictures too small to hold a letter.
 std::vector<OcrSheet> sheets_of(const Picture& picture);
 
+// One sheet of print on a ground of dots (a halftone, a dithered grey), which are smoothed away
+// before letters are measured. Light print on dark is lost.
+std::vector<OcrSheet> sheets_without_dots(const Picture& picture);
+
 }  // namespace arrcoc::media

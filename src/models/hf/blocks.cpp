@@ -98,8 +98,9 @@ at::Tensor Segments::attend(const at::Tensor& q, const at::Tensor& k, const at::
         rows = x.narrow(0, group.first, group.length);
       return rows.reshape({group.count, group.length, x.size(1), x.size(2)}).transpose(1, 2);
     };
-    at::Tensor mixed =
-        compat::attention(part(q), part(k), part(v), scale).transpose(1, 2).flatten(0, 1);
+    at::Tensor mixed = compat::attention(part(q), part(k), part(v), scale, false, mask)
+                           .transpose(1, 2)
+                           .flatten(0, 1);
     if (groups_.size() == 1) return mixed;
     if (!out.defined()) out = at::empty_like(q);
     if (group.rows.defined())

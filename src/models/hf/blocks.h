@@ -53,6 +53,7 @@ class Segments {
   Segments(const std::vector<int64_t>& lengths, at::Device device);
   // q, k, v [N,H,D] -> [N,H,D]
   at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) const;
+  at::Tensor mask;  // of one run: added to its scores, [1,1,1,N]; or undefined
 
  private:
   struct Group {

@@ -191,14 +191,18 @@ at::Tensor Decoder::attend(const Layer& layer, const at::Tensor& x, const Rotary
   if (probe &&
       std::count(probe->layers.begin(), probe->layers.end(), static_cast<int64_t>(index))) {
     int64_t queries = std::min(probe->queries, q.size(2));
-    at::Tensor last = q.narrow(2, q.size(2) - queries, queries);
+    at::Tensor last = probe->last.defined() ? q.index_select(2, probe->last)
+                                            : q.narrow(2, q.size(2) - queries, queries);
     // Heads that share keys are rows of one product: [B,K,heads/K*queries,D] x [B,K,D,keys].
     const at::Tensor rows = last.reshape({q.size(0), config_.kv_heads, -1, config_.head_dim});
     at::Tensor scores = at::matmul(rows, k.transpose(2, 3)).to(at::kFloat) * scale;
     scores = scores.view({q.size(0), config_.heads, queries, k.size(2)});
     if (cache && cache->mask.defined()) scores = scores + cache->mask.narrow(3, 0, k.size(2));
-    at::Tensor unseen = at::ones({queries, k.size(2)}, scores.options().dtype(at::kBool))
-                            .triu(k.size(2) - queries + 1);
+    const at::Tensor place = at::arange(k.size(2), scores.options().dtype(at::kLong));
+    at::Tensor unseen = probe->last.defined()
+                            ? place.gt(probe->last).unsqueeze(0)
+                            : at::ones({queries, k.size(2)}, scores.options().dtype(at::kBool))
+                                  .triu(k.size(2) - queries + 1);
     probe->maps.push_back(at::softmax(scores.masked_fill(unseen, -INFINITY), -1).mean(1));
   }
   at::Tensor mask;
@@ -206,8 +210,71 @@ at::Tensor Decoder::attend(const Layer& layer, const at::Tensor& x, const Rotary
   return layer.out(join_heads(compat::attention(q, k, v, scale, true, mask)));
 }
 
+bool Decoder::takes_graph(const at::Tensor& x, const Cache* cache,
+                          const AttentionProbe* probe) const {
+  const bool experts = std::any_of(layers_.begin(), layers_.end(),
+                                   [](const Layer& layer) { return !layer.experts.each.empty(); });
+  return Graphs::available(x.device()) && cache != nullptr && cache->length == 0 &&
+         cache->keys.empty() && x.size(0) == 1 && x.size(1) > 1 && !experts &&
+         config_.sliding_window <= 0 &&
+         (probe == nullptr || (probe->queries == 1 && !probe->only && probe->maps.empty()));
+}
+
+// Padded behind its end: no word looks at what comes after it.
+at::Tensor Decoder::read_prompt(const at::Tensor& x, const at::Tensor& positions, Cache& cache,
+                                const DeepStack* deepstack, AttentionProbe* probe) const {
+  const int64_t length = x.size(1), longest = bucket(length, length <= 1024 ? 64 : 256);
+  const size_t sets = deepstack ? deepstack->rows.size() : 0;
+  std::vector<at::Tensor> inputs = {at::constant_pad_nd(x, {0, 0, 0, longest - length}),
+                                    at::constant_pad_nd(positions, {0, longest - length})};
+  for (size_t i = 0; i < sets; ++i)
+    inputs.push_back(at::zeros({longest, x.size(2)}, x.options())
+                         .index_copy(0, deepstack->places, deepstack->rows[i].to(x.scalar_type())));
+  std::string name = "prompt";
+  if (probe) {
+    inputs.push_back(at::full({1}, length - 1, at::kLong));
+    for (int64_t layer : probe->layers) name += " " + std::to_string(layer);
+  }
+  const auto work = [&](const std::vector<at::Tensor>& in) {
+    Cache own;
+    DeepStack stack;
+    if (sets > 0) stack.places = at::arange(longest, in[1].options());
+    stack.rows.assign(in.begin() + 2, in.begin() + 2 + static_cast<int64_t>(sets));
+    AttentionProbe looking;
+    if (probe) {
+      looking.layers = probe->layers;
+      looking.last = in.back();
+    }
+    std::vector<at::Tensor> out = {through_layers(in[0], in[1], &own, sets > 0 ? &stack : nullptr,
+                                                  probe ? &looking : nullptr)};
+    out.insert(out.end(), {at::stack(own.keys), at::stack(own.values)});
+    out.insert(out.end(), looking.maps.begin(), looking.maps.end());
+    return out;
+  };
+  const std::vector<at::Tensor> made = graphs_->run(x.device(), name, inputs, work);
+  cache.capacity = std::max(cache.capacity, length);
+  const auto keep = [&](const at::Tensor& all, std::vector<at::Tensor>& to) {
+    std::vector<int64_t> sizes = all.sizes().vec();
+    sizes[3] = cache.capacity;
+    const at::Tensor room = at::empty(sizes, all.options());
+    room.narrow(3, 0, length).copy_(all.narrow(3, 0, length));
+    for (int64_t i = 0; i < room.size(0); ++i) to.push_back(room.select(0, i));
+  };
+  keep(made[1], cache.keys);
+  keep(made[2], cache.values);
+  cache.length = length;
+  for (size_t i = 3; i < made.size(); ++i) probe->maps.push_back(made[i].narrow(2, 0, length));
+  return made[0].narrow(1, 0, length);
+}
+
 at::Tensor Decoder::forward(at::Tensor x, const at::Tensor& positions, Cache* cache,
                             const DeepStack* deepstack, AttentionProbe* probe) const {
+  if (takes_graph(x, cache, probe)) return read_prompt(x, positions, *cache, deepstack, probe);
+  return through_layers(std::move(x), positions, cache, deepstack, probe);
+}
+
+at::Tensor Decoder::through_layers(at::Tensor x, const at::Tensor& positions, Cache* cache,
+                                   const DeepStack* deepstack, AttentionProbe* probe) const {
   Rotary rotary = angles(positions);
   size_t count = layers_.size();
   if (probe && probe->only && !probe->layers.empty()) {

@@ -3,10 +3,12 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "models/hf/config.h"
+#include "models/weights/graphs.h"
 
 namespace arrcoc::hf {
 
@@ -29,6 +31,7 @@ struct AttentionProbe {
   std::vector<int64_t> layers;   // which layers to watch
   int64_t queries = 1;           // of the last tokens
   bool only = false;             // read no further than the last watched layer
+  at::Tensor last;               // [1] int64: the one query is this place; undefined: the last
   std::vector<at::Tensor> maps;  // one [B,queries,keys] float a watched layer
 };
 
@@ -67,6 +70,12 @@ class Decoder {
                     Cache* cache, AttentionProbe* probe) const;
   Experts read_experts(const std::string& at, Source& source, const Activation& act) const;
   at::Tensor mixed(const Experts& experts, const at::Tensor& x) const;
+  at::Tensor through_layers(at::Tensor x, const at::Tensor& positions, Cache* cache,
+                            const DeepStack* deepstack, AttentionProbe* probe) const;
+  // The first words of one prompt, as a graph of a few lengths.
+  bool takes_graph(const at::Tensor& x, const Cache* cache, const AttentionProbe* probe) const;
+  at::Tensor read_prompt(const at::Tensor& x, const at::Tensor& positions, Cache& cache,
+                         const DeepStack* deepstack, AttentionProbe* probe) const;
   void remember(Cache& cache, size_t index, const at::Tensor& keys, const at::Tensor& values) const;
 
   DecoderConfig config_;
@@ -75,6 +84,7 @@ class Decoder {
   at::Tensor frequencies_, axis_;  // [D/2]
   std::vector<Layer> layers_;
   Norm norm_;
+  std::shared_ptr<Graphs> graphs_ = std::make_shared<Graphs>();
 };
 
 }  // namespace arrcoc::hf

@@ -61,7 +61,6 @@ Features frame(const Picture& picture, const Pixels& pixels, const ImageProcesso
   out.height = picture.height();
   out.tile_rows = pixels.tile_rows;
   out.tile_cols = pixels.tile_cols;
-  const int64_t tokens = vlm.tokens(pixels.values, pixels.grid);
   const Box seen = processor.visible(picture.height(), picture.width());
   if (processor.has_views()) {
     add_views(seen, pixels, vlm, out);
@@ -72,7 +71,7 @@ Features frame(const Picture& picture, const Pixels& pixels, const ImageProcesso
     out.views.push_back(
         {seen, grid[1] / processor.merge(), grid[2] / processor.merge(), pixels.grid});
   } else {
-    const int64_t each = tokens / pixels.values.size(0);
+    const int64_t each = vlm.tokens(pixels.values, pixels.grid) / pixels.values.size(0);
     const auto side = static_cast<int64_t>(std::lround(std::sqrt(static_cast<double>(each))));
     if (side * side != each)
       throw Error(ErrorCode::unsupported, "the visual tokens of this model form no square");
@@ -257,8 +256,9 @@ Features HfModel::encode_patches(const Picture& picture, const Allocation& alloc
   c10::InferenceMode guard;
   if (const std::string reason = select_refusal(); !reason.empty())
     throw Error(ErrorCode::unsupported, reason);
-  Pixels pixels;
-  Features out = shown(picture, pixels);
+  const bool sized = processor_->follows_size();  // then only what is chosen is cut up
+  Pixels pixels = sized ? processor_->sized(picture.rgb) : processor_->process(picture.rgb);
+  Features out = frame(picture, pixels, *processor_, *vlm_);
   Choice choice = choose(out, allocation, options.merge || vlm_->takes_groups());
   if (vlm_->takes_groups()) {
     take(out, vlm_->encode_groups(pixels.values, pixels.grid, choice.groups));
@@ -268,6 +268,7 @@ Features HfModel::encode_patches(const Picture& picture, const Allocation& alloc
   std::vector<int64_t> keep;
   for (const auto& group : choice.groups) keep.insert(keep.end(), group.begin(), group.end());
   std::sort(keep.begin(), keep.end());
+  if (sized) pixels.values = processor_->values_of(pixels.values, keep);
   auto rows = choice.groups;  // as rows of what is encoded
   for (auto& group : rows)
     for (int64_t& token : group)

@@ -1,9 +1,11 @@
 #include "models/hf/processor.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 
 #include "arrcoc/error.h"
@@ -354,6 +356,44 @@ Pixels ImageProcessor::exactly(const at::Tensor& rgb, int64_t rows, int64_t cols
   return still(normalised(resample(rgb, rows * unit, cols * unit, filter_)));
 }
 
+Pixels ImageProcessor::sized(const at::Tensor& rgb, const PixelLimits& limits) const {
+  at::Tensor image = rgb;
+  auto [height, width] = smart_size(rgb.size(1), rgb.size(2), limits);
+  if (resize_) image = resample(rgb, height, width, filter_);
+  int64_t unit = patch_ * merge_;
+  if (image.size(1) % unit || image.size(2) % unit)
+    throw Error(ErrorCode::bad_image, "sides must be multiples of " + std::to_string(unit) +
+                                          " when the processor does not resize");
+  const int64_t rows = image.size(1) / patch_, cols = image.size(2) / patch_;
+  return {image.contiguous(), at::tensor({int64_t{1}, rows, cols}, at::kLong).reshape({1, 3})};
+}
+
+// Only the bytes of these tokens go to the device.
+at::Tensor ImageProcessor::values_of(const at::Tensor& sized,
+                                     const std::vector<int64_t>& tokens) const {
+  const int64_t width = sized.size(2), plane = sized.size(1) * width, side = patch_ * merge_;
+  const int64_t across = width / side, unit = merge_ * merge_;
+  const auto count = static_cast<int64_t>(tokens.size());
+  at::Tensor bytes = at::empty({count * unit, 3, patch_, patch_}, at::kByte);
+  const auto* from = sized.data_ptr<uint8_t>();
+  auto* to = bytes.data_ptr<uint8_t>();
+  at::parallel_for(0, count * unit, 256, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t token = tokens[static_cast<size_t>(i / unit)];
+      const int64_t y = token / across * side + i % unit / merge_ * patch_;
+      const int64_t x = token % across * side + i % merge_ * patch_;
+      for (int64_t row = 0; row < 3 * patch_; ++row)
+        std::memcpy(to + (i * 3 * patch_ + row) * patch_,
+                    from + row / patch_ * plane + (y + row % patch_) * width + x,
+                    static_cast<size_t>(patch_));
+    }
+  });
+  return normalised(bytes)
+      .unsqueeze(2)
+      .expand({count * unit, 3, temporal_, patch_, patch_})
+      .reshape({count * unit, 3 * temporal_ * patch_ * patch_});
+}
+
 Pixels ImageProcessor::process(const at::Tensor& rgb, const PixelLimits& limits) const {
   if (!rgb.defined() || rgb.dim() != 3 || rgb.size(0) != 3 || rgb.scalar_type() != at::kByte ||
       rgb.numel() == 0)
@@ -361,16 +401,7 @@ Pixels ImageProcessor::process(const at::Tensor& rgb, const PixelLimits& limits)
   if (kind_ == Kind::tiles) return tiles(rgb);
   if (kind_ == Kind::split) return split(rgb);
   if (kind_ == Kind::views) return views(rgb, limits);
-  if (kind_ == Kind::smart) {
-    at::Tensor image = rgb;
-    auto [height, width] = smart_size(rgb.size(1), rgb.size(2), limits);
-    if (resize_) image = resample(rgb, height, width, filter_);
-    int64_t unit = patch_ * merge_;
-    if (image.size(1) % unit || image.size(2) % unit)
-      throw Error(ErrorCode::bad_image, "sides must be multiples of " + std::to_string(unit) +
-                                            " when the processor does not resize");
-    return still(normalised(image));
-  }
+  if (kind_ == Kind::smart) return still(normalised(sized(rgb, limits).values));
   at::Tensor image = resized(rgb);
   if (crop_) image = cropped(image);
   image = normalised(image);

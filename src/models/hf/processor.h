@@ -45,6 +45,11 @@ class ImageProcessor {
   // Smart-resize families: the picture as exactly rows x cols tokens.
   Pixels exactly(const at::Tensor& rgb, int64_t rows, int64_t cols) const;
 
+  // Smart-resize families, in two steps: the picture in its size (values: [3,H,W] uint8) with its
+  // grid, and what process() makes of some of its tokens.
+  Pixels sized(const at::Tensor& rgb, const PixelLimits& limits = {}) const;
+  at::Tensor values_of(const at::Tensor& sized, const std::vector<int64_t>& tokens) const;
+
   // Frames of one size as a film: a temporal patch holds several, the last frame fills it up.
   // Its grid is [1,5], see Vlm::positions; whole seconds are 1. Error{bad_image}.
   Pixels film(const std::vector<at::Tensor>& frames, const PixelLimits& limits = {}) const;
@@ -77,7 +82,7 @@ class ImageProcessor {
   void read_sizes(const Settings& settings, bool clip);
   void read_frame(const Settings& settings);
   TileGrid tile_grid(int64_t height, int64_t width) const;
-  at::Tensor normalised(const at::Tensor& rgb) const;  // [3,H,W] uint8 -> float
+  at::Tensor normalised(const at::Tensor& rgb) const;  // [..,3,H,W] uint8 -> float
   at::Tensor resized(const at::Tensor& rgb) const;
   at::Tensor cropped(const at::Tensor& rgb) const;
   Pixels tiles(const at::Tensor& rgb) const;

@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "arrcoc/error.h"
 #include "base/cancel.h"
 #include "models/hf/depth.h"
+#include "models/hf/qwen_layout.h"
 #include "models/hf/vlm.h"
+#include "models/weights/graphs.h"
 
 namespace arrcoc::hf {
 namespace {
@@ -17,14 +20,6 @@ struct Shape {
   int64_t frames, rows, cols;  // in patches
   int64_t lasts = 1000;        // milliseconds a frame, of films
   bool film = false;
-};
-
-// Every patch of the kept tokens in merge-block order: where it lies.
-struct Layout {
-  std::vector<int64_t> row, col;       // of each patch
-  std::vector<int64_t> frame, window;  // ids of each token, growing
-  std::vector<int64_t> place;          // of each patch in the interpolated position table
-  std::vector<int64_t> token;          // index of each token within all
 };
 
 // Two linear layers with GELU over merge*merge patches; the norm before or after they are joined.
@@ -58,9 +53,11 @@ class Tower {
   };
   Merger merger(const std::string& name, bool joined_norm, Source& source) const;
   Layout layout(const std::vector<Shape>& shapes, const std::vector<int64_t>& keep) const;
-  at::Tensor table_rows(const std::vector<Shape>& shapes) const;
+  at::Tensor table_rows(const std::vector<Shape>& shapes, const Layout& lie) const;
   at::Tensor block(const Block& block, const at::Tensor& x, const Rotary& rotary,
                    const Segments& segments) const;
+  // All blocks over the patches of one picture, of which `few` are a choice: as a graph.
+  Visual one_picture(const at::Tensor& x, const Rotary& rotary, bool few) const;
   // The last block but one, or the last before it that sees the whole picture.
   int64_t watched_block() const;
   void watch(const Block& block, const at::Tensor& x, const Rotary& rotary,
@@ -74,6 +71,7 @@ class Tower {
   std::vector<Block> blocks_;
   Merger merger_;
   std::vector<Merger> deepstack_;
+  std::shared_ptr<Graphs> graphs_ = std::make_shared<Graphs>();
 };
 
 Tower::Tower(const ModelConfig& model, Source& source) : c_(model.qwen), family_(model.family) {
@@ -166,36 +164,40 @@ Layout Tower::layout(const std::vector<Shape>& shapes, const std::vector<int64_t
   return out;
 }
 
-// The learned square of positions, read bilinearly at the places of each grid, merge-block order.
-at::Tensor Tower::table_rows(const std::vector<Shape>& shapes) const {
+// The learned square of positions, read bilinearly where each patch lies in its grid.
+at::Tensor Tower::table_rows(const std::vector<Shape>& shapes, const Layout& lie) const {
   auto side = static_cast<int64_t>(std::sqrt(static_cast<double>(table_.size(0))));
-  std::vector<at::Tensor> all;
+  std::vector<at::Tensor> ys, xs;  // of each patch
+  const at::Tensor row = at::tensor(lie.row, at::kLong), col = at::tensor(lie.col, at::kLong);
+  const auto unit = static_cast<size_t>(c_.merge * c_.merge);
+  size_t begin = 0;
+  int64_t frames = 0;
   for (const Shape& shape : shapes) {
-    auto axis = [&](int64_t count) {
-      return at::linspace(0, static_cast<double>(side - 1), count, at::kFloat);
+    frames += shape.frames;
+    size_t end = begin;
+    while (end < lie.frame.size() && lie.frame[end] < frames) ++end;
+    auto axis = [&](int64_t count, const at::Tensor& at) {
+      return at::linspace(0, static_cast<double>(side - 1), count, at::kFloat)
+          .index_select(
+              0, at.slice(0, static_cast<int64_t>(begin * unit), static_cast<int64_t>(end * unit)));
     };
-    at::Tensor y = axis(shape.rows);
-    at::Tensor x = axis(shape.cols);
-    at::Tensor y0 = y.to(at::kLong);
-    at::Tensor x0 = x.to(at::kLong);
-    at::Tensor y1 = (y0 + 1).clamp_max(side - 1);
-    at::Tensor x1 = (x0 + 1).clamp_max(side - 1);
-    at::Tensor dy = (y - y0).unsqueeze(1);
-    at::Tensor dx = (x - x0).unsqueeze(0);
-    auto corner = [&](const at::Tensor& rows, const at::Tensor& cols, const at::Tensor& weight) {
-      at::Tensor index = (rows.unsqueeze(1) * side + cols.unsqueeze(0)).reshape({-1});
-      return table_.index_select(0, index.to(table_.device())) *
-             weight.reshape({-1, 1}).to(table_.options());
-    };
-    at::Tensor grid = corner(y0, x0, (1 - dy) * (1 - dx)) + corner(y0, x1, (1 - dy) * dx) +
-                      corner(y1, x0, dy * (1 - dx)) + corner(y1, x1, dy * dx);
-    int64_t m = c_.merge;
-    grid = grid.reshape({shape.rows / m, m, shape.cols / m, m, -1})
-               .permute({0, 2, 1, 3, 4})
-               .reshape({shape.rows * shape.cols, -1});
-    all.push_back(grid.repeat({shape.frames, 1}));
+    ys.push_back(axis(shape.rows, row));
+    xs.push_back(axis(shape.cols, col));
+    begin = end;
   }
-  return at::cat(all);
+  const at::Tensor y = at::cat(ys), x = at::cat(xs);
+  at::Tensor y0 = y.to(at::kLong);
+  at::Tensor x0 = x.to(at::kLong);
+  at::Tensor y1 = (y0 + 1).clamp_max(side - 1);
+  at::Tensor x1 = (x0 + 1).clamp_max(side - 1);
+  at::Tensor dy = y - y0;
+  at::Tensor dx = x - x0;
+  auto corner = [&](const at::Tensor& rows, const at::Tensor& cols, const at::Tensor& weight) {
+    return table_.index_select(0, (rows * side + cols).to(table_.device())) *
+           weight.unsqueeze(1).to(table_.options());
+  };
+  return corner(y0, x0, (1 - dy) * (1 - dx)) + corner(y0, x1, (1 - dy) * dx) +
+         corner(y1, x0, dy * (1 - dx)) + corner(y1, x1, dy * dx);
 }
 
 at::Tensor Tower::block(const Block& block, const at::Tensor& x, const Rotary& rotary,
@@ -227,40 +229,40 @@ void Tower::watch(const Block& block, const at::Tensor& x, const Rotary& rotary,
   sight.keys = sight.keys.reshape({x.size(0) / unit, unit, -1}).mean(1);
 }
 
-// Tokens of one window side by side (stable: raster order inside); as they come without windows.
-std::vector<int64_t> window_order(const Layout& lie, bool windows) {
-  std::vector<int64_t> order(lie.token.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
-  if (windows) {
-    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-      return lie.window[static_cast<size_t>(a)] < lie.window[static_cast<size_t>(b)];
-    });
-  }
-  return order;
-}
-
-// The same layout with its tokens in another order, `unit` patches each.
-Layout reordered(const Layout& lie, const std::vector<int64_t>& order, int64_t unit) {
-  Layout out;
-  for (int64_t token : order) {
-    auto at = static_cast<size_t>(token);
-    out.token.push_back(lie.token[at]);
-    out.frame.push_back(lie.frame[at]);
-    out.window.push_back(lie.window[at]);
-    for (int64_t i = token * unit; i < (token + 1) * unit; ++i) {
-      out.row.push_back(lie.row[static_cast<size_t>(i)]);
-      out.col.push_back(lie.col[static_cast<size_t>(i)]);
-      out.place.push_back(lie.place[static_cast<size_t>(i)]);
+Visual Tower::one_picture(const at::Tensor& x, const Rotary& rotary, bool few) const {
+  const int64_t count = x.size(0), longest = few ? bucket(count, 256) : count;
+  std::vector<at::Tensor> inputs = {x, rotary.cosine, rotary.sine};
+  if (few) {  // patches that are none, and that nobody looks at
+    for (at::Tensor& t : inputs) {
+      std::vector<int64_t> pad(static_cast<size_t>(2 * t.dim()), 0);
+      pad.back() = longest - count;
+      t = at::constant_pad_nd(t, pad);
     }
+    const at::Tensor place = at::arange(longest, x.options().dtype(at::kLong));
+    inputs.push_back(at::zeros({1, 1, 1, longest}, x.options())
+                         .masked_fill(place.ge(count).view({1, 1, 1, -1}), -30000.0));
   }
-  return out;
-}
-
-at::Tensor inverse(const std::vector<int64_t>& order) {
-  at::Tensor back = at::empty({static_cast<int64_t>(order.size())}, at::kLong);
-  for (size_t i = 0; i < order.size(); ++i)
-    back.data_ptr<int64_t>()[order[i]] = static_cast<int64_t>(i);
-  return back;
+  const auto work = [&](const std::vector<at::Tensor>& in) {
+    Rotary turn;
+    turn.cosine = in[1];
+    turn.sine = in[2];
+    Segments whole({longest}, in[0].device());
+    if (few) whole.mask = in[3];
+    std::vector<at::Tensor> out(1 + deepstack_.size());
+    at::Tensor y = in[0];
+    for (size_t i = 0; i < blocks_.size(); ++i) {
+      y = block(blocks_[i], y, turn, whole);
+      for (size_t d = 0; d < deepstack_.size(); ++d)
+        if (c_.deepstack[d] == static_cast<int64_t>(i)) out[1 + d] = deepstack_[d](y);
+    }
+    out[0] = merger_(y);
+    return out;
+  };
+  std::vector<at::Tensor> made =
+      graphs_->run(x.device(), few ? "chosen patches" : "patches", inputs, work);
+  const int64_t tokens = count / (c_.merge * c_.merge);
+  for (at::Tensor& rows : made) rows = rows.narrow(0, 0, tokens);
+  return {made[0], {made.begin() + 1, made.end()}};
 }
 
 Visual Tower::operator()(const at::Tensor& values, const std::vector<Shape>& shapes,
@@ -274,23 +276,25 @@ Visual Tower::operator()(const at::Tensor& values, const std::vector<Shape>& sha
   at::Device device = patch_.weight.device();
   int64_t unit = c_.merge * c_.merge;
   bool windows = c_.window > 0;
+  const bool alone = values.size(0) == static_cast<int64_t>(raster.place.size());
+  if (alone) std::iota(raster.place.begin(), raster.place.end(), int64_t{0});
   std::vector<int64_t> order = window_order(raster, windows);
   Layout lie = reordered(raster, order, unit);
 
-  at::Tensor index = at::tensor(lie.place, at::kLong);
-  bool all = keep.empty() && !windows;
-  at::Tensor pixels = all ? values : values.index_select(0, index.to(values.device()));
+  at::Tensor pixels = values;
+  if (windows || !alone)
+    pixels = values.index_select(0, at::tensor(lie.place, at::kLong).to(values.device()));
   at::Tensor x = patch_(pixels.to(patch_.weight.options()));
-  if (table_.defined()) {
-    at::Tensor learned = table_rows(shapes);
-    x = x + (all ? learned : learned.index_select(0, index.to(device)));
-  }
+  if (table_.defined()) x = x + table_rows(shapes, lie);
   auto angle = [&](const std::vector<int64_t>& at) {
     return at::tensor(at, at::kLong).to(device).to(at::kFloat).unsqueeze(1) * frequencies_;
   };
   // [N,1,1,D/2]
   Rotary rotary(at::cat({angle(lie.row), angle(lie.col)}, 1).unsqueeze(1).unsqueeze(1));
-  Segments whole(run_lengths(lie.frame, unit), device);
+  const std::vector<int64_t> runs = run_lengths(lie.frame, unit);
+  const bool plain = levels.empty() && sight == nullptr && !windows && runs.size() == 1;
+  if (plain && Graphs::available(device)) return one_picture(x, rotary, !keep.empty());
+  Segments whole(runs, device);
   Segments local = windows ? Segments(run_lengths(lie.window, unit), device) : whole;
 
   Leaving leaving(levels, lie.frame, unit);
@@ -341,7 +345,7 @@ class Qwen : public Vlm {
 
   Visual encode(const at::Tensor& values, const at::Tensor& grid,
                 const std::vector<int64_t>& keep) const override {
-    tokens(values, grid);
+    check(values, grid, keep);
     return tower_(values, shapes(grid), keep);
   }
 
@@ -364,7 +368,7 @@ class Qwen : public Vlm {
   Visual encode_depths(const at::Tensor& values, const at::Tensor& grid,
                        const std::vector<int64_t>& keep,
                        const std::vector<int64_t>& levels) const override {
-    tokens(values, grid);
+    check(values, grid, keep);
     const auto last = static_cast<int64_t>(level_blocks().size()) - 1;
     if (last < 0) return Vlm::encode_depths(values, grid, keep, levels);  // refuses
     for (int64_t level : levels)
@@ -416,6 +420,15 @@ class Qwen : public Vlm {
   }
 
  private:
+  // All patches of the grid, or those of the kept tokens alone.
+  void check(const at::Tensor& values, const at::Tensor& grid,
+             const std::vector<int64_t>& keep) const {
+    const QwenVisionConfig& c = tower_.config();
+    const auto kept = static_cast<int64_t>(keep.size()) * c.merge * c.merge;
+    const int64_t width = c.channels * c.temporal * c.patch * c.patch;
+    if (keep.empty() || values.sizes() != at::IntArrayRef({kept, width})) tokens(values, grid);
+  }
+
   [[noreturn]] static void mismatch(size_t pictures) {
     throw Error(ErrorCode::bad_argument,
                 "the image tokens of the prompt do not fit the grids of its " +

@@ -40,13 +40,36 @@ bool inside(const Box& box, float x, float y) {
   return x >= box.x0 && x < box.x1 && y >= box.y0 && y < box.y1;
 }
 
+// Tokens beside each other, one after another: as high, at the same height.
+struct Row {
+  size_t begin, end;
+  float y0, y1;
+};
+
+std::vector<Row> rows_of(const std::vector<Box>& boxes) {
+  std::vector<Row> out;
+  for (size_t i = 0; i < boxes.size(); ++i) {
+    const Box& box = boxes[i];
+    if (out.empty() || out.back().y0 != box.y0 || out.back().y1 != box.y1)
+      out.push_back({i, i, box.y0, box.y1});
+    out.back().end = i + 1;
+  }
+  return out;
+}
+
 // Tokens that stand for a leaf: those with their middle in it, or the one its middle lies in.
-std::vector<int64_t> candidates(const std::vector<Box>& boxes, const Box& leaf) {
+std::vector<int64_t> candidates(const std::vector<Box>& boxes, const std::vector<Row>& rows,
+                                const Box& leaf) {
   std::vector<int64_t> out;
-  for (size_t i = 0; i < boxes.size(); ++i)
-    if (inside(leaf, middle_x(boxes[i]), middle_y(boxes[i])) ||
-        inside(boxes[i], middle_x(leaf), middle_y(leaf)))
-      out.push_back(static_cast<int64_t>(i));
+  const float middle = middle_y(leaf);
+  for (const Row& row : rows) {
+    const float y = (row.y0 + row.y1) / 2;
+    if ((y < leaf.y0 || y >= leaf.y1) && (middle < row.y0 || middle >= row.y1)) continue;
+    for (size_t i = row.begin; i < row.end; ++i)
+      if (inside(leaf, middle_x(boxes[i]), middle_y(boxes[i])) ||
+          inside(boxes[i], middle_x(leaf), middle))
+        out.push_back(static_cast<int64_t>(i));
+  }
   return out;
 }
 
@@ -82,6 +105,7 @@ void fill(const std::vector<Box>& boxes, const std::vector<Target>& leaves, size
     float area, relevance;
   };
   std::vector<Rest> rest;
+  if (choice.groups.size() >= budget) return;
   for (size_t i = 0; i < boxes.size(); ++i) {
     if (taken[i]) continue;
     Rest one{static_cast<int64_t>(i), std::numeric_limits<float>::max(), 0};
@@ -131,10 +155,11 @@ Choice choose(const Features& features, const Allocation& allocation, bool merge
   std::vector<Target> leaves = targets(features, allocation);
   auto budget = std::min(static_cast<size_t>(allocation.budget.tokens), features.boxes.size());
   std::vector<bool> taken(features.boxes.size(), false);
+  const std::vector<Row> rows = rows_of(features.boxes);
   Choice choice;
   for (const Target& leaf : leaves) {
     if (choice.groups.size() >= budget) break;
-    std::vector<int64_t> among = candidates(features.boxes, leaf.box);
+    std::vector<int64_t> among = candidates(features.boxes, rows, leaf.box);
     int64_t best = best_free(features.boxes, among, taken, leaf.box);
     if (best < 0) continue;
     std::vector<int64_t> group = {best};

@@ -44,7 +44,7 @@ class Vlm {
   // grid: of pictures that follow their size; SmolVLM: the pixels that are no padding, [B,H,W];
   // DeepSeek-OCR-2: the local views of the one picture, [N,3,H,W].
   // keep: which tokens, ascending; only their patches are encoded, at their true places, and attend
-  // to each other. Empty: all.
+  // to each other. Empty: all. Qwen: values may be those of the kept tokens alone.
   virtual Visual encode(const at::Tensor& values, const at::Tensor& grid,
                         const std::vector<int64_t>& keep = {}) const = 0;
   // All tokens, and what the encoder looked at on the way: looked [N] and keys [N,d] of each.

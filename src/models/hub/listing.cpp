@@ -87,6 +87,7 @@ std::vector<File> small_files(const Listing& listing, const std::string& repo) {
                                            "film.json",
                                            "kinds.json",
                                            "ranges.json",
+                                           "history.safetensors",
                                            kIndex};
   if (!listing.file(kConfig) || (!listing.file(kIndex) && !listing.file(kSingle)))
     throw Error(ErrorCode::not_found,

@@ -302,7 +302,8 @@ Answerer::Written Answerer::write_greedy(const Parameters& w, const Memory& memo
     }
     if (hear && step < longest) tell(symbol, hear);
     // Looking whether all have ended waits for the device; every fourth step is often enough.
-    if ((step % 4 == 3 || batch == 1) && ended.all().item<bool>()) break;
+    const bool here = batch == 1 && ended.is_cpu();
+    if ((step % 4 == 3 || here) && ended.all().item<bool>()) break;
   }
   focus = (focus / written.clamp_min(1)).to(at::kCPU).contiguous();
   return collected(at::cat(symbols, 1).to(at::kCPU), at::cat(probabilities, 1).to(at::kCPU), focus,
@@ -384,7 +385,8 @@ Answerer::Written Answerer::write_beam(const Parameters& w, const Memory& memory
         written = {written.keys.index_select(0, from), written.values.index_select(0, from)};
     }
     symbol = beams.symbols.narrow(1, step, 1);
-    if ((step % 4 == 3 || batch == 1) && beams.known()) break;
+    const bool here = batch == 1 && symbol.is_cpu();
+    if ((step % 4 == 3 || here) && beams.known()) break;
   }
   const Tensor best = at::arange(batch, whole).mul(width);
   const auto chosen = [&](const Tensor& rows) {

@@ -43,12 +43,14 @@ PackedTokens packed_of(const std::vector<TokenReading>& readings) {
   return cutting::pack(sequences);
 }
 
-// On the device of the weights.
-AnswererInput moved(AnswererInput look, at::Device device) {
-  if (device.is_cpu()) return look;
-  for (Tensor* t : {&look.patches, &look.centre, &look.scale, &look.relevance, &look.real,
-                    &look.extent, &look.question})
-    if (t->defined()) *t = t->to(device);
+// Lengths that there are graphs for: tokens that are none, and pads.
+AnswererInput in_buckets(AnswererInput look) {
+  const int64_t n = look.real.size(1), more = bucket(n, 32) - n;
+  for (Tensor* t : {&look.scale, &look.relevance, &look.real})
+    *t = at::constant_pad_nd(*t, {0, more}, 0);
+  for (Tensor* t : {&look.patches, &look.centre}) *t = at::constant_pad_nd(*t, {0, 0, 0, more}, 0);
+  const int64_t t = look.question.size(1), longest = std::min<int64_t>(bucket(t, 32), kMaxQuestion);
+  look.question = at::constant_pad_nd(look.question, {0, longest - t}, kPad);
   return look;
 }
 
@@ -119,6 +121,20 @@ std::vector<ReadAnswer> TinyModel::State::read_reduced(const std::vector<TokenRe
   return answers;
 }
 
+Memory TinyModel::State::read_tokens(const Parameters& w, const AnswererInput& look,
+                                     bool adapter) const {
+  const auto read = [&](const Tensors& in) -> Tensors {
+    const AnswererInput there{in[0], in[1], in[2], in[3], in[4], in[5], in[6]};
+    const Memory made = answerer.encode(w, there, type, adapter);
+    return {made.states, made.mask, made.quality};
+  };
+  const Tensors made = graphs.run(device, adapter ? "tokens" : "tokens without adapter",
+                                  {look.patches, look.centre, look.scale, look.relevance,
+                                   look.extent, look.real, look.question},
+                                  read);
+  return {made[0], made[1], made[2]};
+}
+
 std::vector<ReadAnswer> TinyModel::State::read_batch(const std::vector<TokenReading>& readings,
                                                      const OnText& on_text) {
   std::vector<ReadAnswer> answers(readings.size());
@@ -137,13 +153,14 @@ std::vector<ReadAnswer> TinyModel::State::read_batch(const std::vector<TokenRead
     given = seen_by_queries(readings);
   } else {
     const PackedTokens packed = packed_of(readings);
-    look = moved(look_of(readings, packed, shortened), device);
+    look = look_of(readings, packed, shortened);
+    if (Graphs::available(device)) look = in_buckets(std::move(look));
     lengths = packed.lengths;
   }
   const Parameters w = answering();
   const auto encode = [&](bool adapter) {
     if (one.queries) return answerer.encode_given(w, given, look.question, adapter);
-    if (!one.reducer) return answerer.encode(w, look, type, adapter);
+    if (!one.reducer) return read_tokens(w, look, adapter);
     Flow flow;
     Memory memory = answerer.encode_fewer(w, look, *one.reducer, one.keep, flow, adapter);
     lengths = {flow.tokens()};

@@ -110,9 +110,10 @@ void TinyModel::State::choose(Kernels given) {
 void TinyModel::State::move_to(at::Device where, at::ScalarType in) {
   device = where;
   type = in;
-  for (Tensors* tensors : {&weights.realizer, &weights.answerer})
+  for (Tensors* tensors : {&weights.realizer, &weights.answerer, &weights.history})
     for (Tensor& t : *tensors) t = t.to(device, type);
-  kernels = "reference (" + dtype_name(type) + " on " + device.str() + ")";
+  kernels = "reference (" + dtype_name(type) + " on " + device.str() +
+            (Graphs::available(device) ? ", CUDA graphs)" : ")");
 }
 
 void TinyModel::State::place(Kernels given) {

@@ -12,6 +12,7 @@
 
 #include "arrcoc/error.h"
 #include "arrcoc/weights.h"
+#include "models/tiny/history.h"
 
 namespace arrcoc::tiny {
 namespace {
@@ -218,6 +219,7 @@ void save_networks(const std::string& folder, const NetworkWeights& bundle,
     tensors.emplace_back(name, t.to(at::kCPU, at::kBFloat16).contiguous());
   });
   write_config(folder, bundle, "bf16");
+  save_history(folder, bundle.shape, bundle.history, false);
   write_shards(folder, tensors, kShardBytes, tag);
 }
 
@@ -228,6 +230,7 @@ void save_networks_int8(const std::string& folder, const NetworkWeights& bundle)
     if (!only_for_training(name)) add_int8(tensors, name, t);
   });
   write_config(folder, bundle, "int8");
+  save_history(folder, bundle.shape, bundle.history, true);
   // Another name than that of other weights: the old index stays true until the new one is there.
   char tag[32];
   std::snprintf(tag, sizeof tag, "int8-%08x", digest_of(tensors));
@@ -284,6 +287,7 @@ NetworkWeights load_networks(const std::string& folder) {
     throw Error(ErrorCode::bad_weights,
                 folder + " holds " + std::to_string(weights.tensors().size()) + " tensors where " +
                     std::to_string(used) + " belong to its shape");
+  bundle.history = load_history(folder, bundle.shape);
   return bundle;
 }
 

@@ -15,6 +15,7 @@ struct NetworkWeights {
   Shape shape;
   Tensors realizer, answerer;  // CPU, fp32, in the order of the networks' layouts
   int beam = 1;                // candidates that an answer is chosen from; "beam" of config.json
+  Tensors history;             // of history.h; empty: there is none
 };
 
 // bf16 shards of at most 15 MiB. A reader sees the old bundle or the new one, never a mixture:

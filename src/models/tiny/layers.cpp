@@ -103,7 +103,9 @@ Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& m
               Tensor* shares) {
   if (!shares && !causal && attend_cpu_takes(q, k, v, mask)) return attend_cpu(q, k, v, mask);
 #if TORCH_VERSION_MAJOR >= 2
-  if (shares) return attend_plainly(q, k, v, mask, causal, shares);
+  // One query: no plan of cuDNN's for every length of what is written, see models/compat.h.
+  if (shares || (q.is_cuda() && q.size(2) == 1))
+    return attend_plainly(q, k, v, mask, causal, shares);
   std::optional<Tensor> bias;
   if (mask.defined()) bias = mask.expand({q.size(0), q.size(1), q.size(2), k.size(2)});
   return at::scaled_dot_product_attention(q, k, v, bias, 0.0, causal);

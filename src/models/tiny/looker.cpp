@@ -44,17 +44,22 @@ class NetworkLooker : public Looker, public BringsBalance {
   std::shared_ptr<const Seen> see(const Picture& picture, const at::Tensor& frame) const override {
     const auto channels =
         channels_ == ChannelSet::colour ? PageChannels::colour : PageChannels::texture;
-    return std::make_shared<Page>(
-        networks_->see(picture, frame.defined() ? frame : frame_of(picture, frame_), channels));
+    const bool whole = std::max(picture.width(), picture.height()) <= frame_;
+    const bool bytes = whole && networks_->takes_bytes();  // on their way to a device
+    const at::Tensor own = frame.defined() ? frame
+                           : bytes         ? picture.rgb
+                                           : frame_of(picture, frame_);
+    return std::make_shared<Page>(networks_->see(picture, own, channels));
   }
 
   std::vector<Look> look(const Seen& seen, std::span<const Query> questions,
-                         const History&) const override {
+                         const History& history) const override {
     const auto* page = dynamic_cast<const Page*>(&seen);
     if (!page) throw Error(ErrorCode::bad_argument, "[look] another looker has seen this picture");
     std::vector<std::string> texts;
     for (const Query& question : questions) texts.push_back(question.text);
-    std::vector<Opinion> opinions = networks_->look(*page->page, texts);
+    std::vector<Opinion> opinions =
+        networks_->look(*page->page, texts, history.passes > 0 ? &history : nullptr);
     std::vector<Look> out(opinions.size());
     for (size_t i = 0; i < out.size(); ++i) {
       out[i].relevance.map = std::move(opinions[i].relevance);
@@ -73,6 +78,7 @@ class NetworkLooker : public Looker, public BringsBalance {
     return std::make_shared<Print>(networks_);
   }
   std::shared_ptr<const BalanceNet> balance_net() const override { return net_; }
+  bool recalls() const override { return networks_->recalls(); }
 
  private:
   float need(const Opinion& opinion, const Query& query) const {

@@ -155,4 +155,28 @@ Page page_of_frame(const Tensor& frame) {
   return out;
 }
 
+Tensor bytes_of_frame(const Tensor& frame) {
+  const Tensor dense = frame.to(at::kFloat).contiguous();
+  Tensor out = scratch(dense.sizes().vec(), at::kByte);
+  const int64_t w = dense.size(2);
+  const float* from = dense.data_ptr<float>();
+  auto* to = out.data_ptr<uint8_t>();
+  at::parallel_for(0, dense.numel() / w, 32, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) fill_bytes(from + row * w, w, w, to + row * w);
+  });
+  return out;
+}
+
+Page page_of_bytes(const Tensor& bytes, const Tensor& extent) {
+  Tensor canvas = bytes;
+  for (const int64_t side : {1, 2}) {
+    const int64_t size = bytes.size(side), whole = (size + 31) / 32 * 32;
+    if (whole == size) continue;
+    const Tensor from = at::arange(whole, extent.options().dtype(at::kLong)).clamp_max(size - 1);
+    canvas = canvas.index_select(side, from);
+  }
+  const Tensor canvases = canvas.permute({1, 2, 0}).unsqueeze(0).contiguous();
+  return {page_pixels(canvases), page_texture(canvases, extent), extent};
+}
+
 }  // namespace arrcoc::tiny

@@ -28,5 +28,9 @@ Tensor halve(const Tensor& canvases);
 // A frame [3,h,w] float in [0,1] on a canvas whose sides are multiples of 32, its last row and
 // column repeated: the page that page_pixels and page_texture make of that canvas's bytes.
 Page page_of_frame(const Tensor& frame);
+// The bytes [3,h,w] of such a frame, and the same page from them by plain operations on their
+// device; extent as in Page.
+Tensor bytes_of_frame(const Tensor& frame);
+Page page_of_bytes(const Tensor& bytes, const Tensor& extent);
 
 }  // namespace arrcoc::tiny

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "models/tiny/history.h"
 #include "models/tiny/prepared.h"
 #include "models/tiny/recompute.h"
 
@@ -231,49 +232,77 @@ Tensor RealizerNet::ask_block(const Parameters& w, size_t i, const Tensor& x, co
   return recompute_ ? recomputed(part, *w.tensors, met) : part(w, met);
 }
 
-Judgement RealizerNet::judge(const Parameters& w, const PageFeatures& page, const Tensor& question,
-                             const Tensor& page_of, int64_t each) const {
-  const int64_t q = question.size(0), t = question.size(1);
-  const int64_t rows = page.words.size(1), cols = page.words.size(2), d = page.words.size(3);
-  const at::ScalarType type = page.words.scalar_type();
+Tensor RealizerNet::spell(const Parameters& w, const Tensor& symbols, const Tensor& mask) const {
+  const Tensor chars = at::embedding(w[symbols_], symbols);
+  Tensor x =
+      chars + ngram_(w, chars.unsqueeze(1)).squeeze(1) + w[places_].narrow(0, 0, symbols.size(1));
+  if (w.fast) return w.fast->layers(w, pointers_to(question_layers_), x, mask);
+  for (const Layer& layer : question_layers_) x = layer(w, x, mask);
+  return x;
+}
 
-  Tensor chars = at::embedding(w[symbols_], question);
-  Tensor asked = chars + ngram_(w, chars.unsqueeze(1)).squeeze(1) + w[places_].narrow(0, 0, t);
-  Tensor real = question.ne(kPad);
-  Tensor word_mask = additive_mask(real, type);
-  if (w.fast)
-    asked = w.fast->layers(w, pointers_to(question_layers_), asked, word_mask);
-  else
-    for (const Layer& layer : question_layers_) asked = layer(w, asked, word_mask);
-  Judgement out;
+Tensor RealizerNet::hear(const Parameters& w, const PageFeatures& page, const Tensor& question,
+                         const Tensor& mask, const Tensor& page_of, int64_t each,
+                         const Recalled* recalled, Tensor& looked_up) const {
+  Tensor asked = spell(w, question, mask);
+  if (recalled) {
+    const Tensor& said = recalled->past.said;
+    const Tensor written = additive_mask(said.ne(kPad), mask.scalar_type());
+    asked = asked + recalled->net.words(recalled->w, asked, spell(w, said, written), written);
+  }
   if (shape_.lookups > 0)
     asked = asked + look_up(w, page, asked, page_of, each,
-                            at::GradMode::is_enabled() ? &out.looked_up : nullptr);
-  asked = question_norm_(w, asked);
+                            at::GradMode::is_enabled() ? &looked_up : nullptr);
+  return question_norm_(w, asked);
+}
+
+Judgement RealizerNet::judge(const Parameters& w, const PageFeatures& page, const Tensor& question,
+                             const Tensor& page_of, int64_t each, const Recalled* recalled) const {
+  const int64_t q = question.size(0);
+  const int64_t rows = page.words.size(1), cols = page.words.size(2);
+  const at::ScalarType type = page.words.scalar_type();
+
+  Tensor real = question.ne(kPad);
+  Tensor word_mask = additive_mask(real, type);
+  Judgement out;
+  const Tensor asked = hear(w, page, question, word_mask, page_of, each, recalled, out.looked_up);
 
   const auto of_questions = [&](const Tensor& t) {
     return each > 0 ? repeat_rows(t, each) : t.index_select(0, page_of);
   };
   Tensor x = of_questions(page.words);
   if (w.fast) x = scratch(x.sizes().vec(), at::kFloat).copy_(x);  // blocks work in place
+  Tensor past;                                                    // of the rows that go on
+  if (recalled) {
+    past = recalled->past.cells;
+    x = x + recalled->net.cells(recalled->w, past);
+  }
+  const auto logits = [&](const Tensor& seen) {
+    Tensor z = relevance_(w, seen);
+    return recalled ? z + recalled->net.logits(recalled->w, seen, past) : z;
+  };
   Tensor row_mask = repeat_rows(of_questions(page.row_mask), rows);
   Tensor column_mask = repeat_rows(of_questions(page.column_mask), cols);
   const int64_t kept = rows_kept(rows, shape_.lookups), wide = cols * (kWordWidth / kCellHeight);
   Tensor which;  // [q,kept] rows that go on
   for (size_t i = 0; i < ask_blocks_.size(); ++i) {
     if (i == 1 && kept < rows) {
-      out.first = relevance_(w, final_(w, x)).view({q, rows, wide});
+      out.first = logits(final_(w, x)).view({q, rows, wide});
       Tensor outside = column_mask.view({q, cols, rows}).select(1, 0);
       Tensor beyond = row_mask.view({q, rows, cols}).select(1, 0);
       which = likeliest_rows(out.first.detach(), outside, beyond, kept);
-      x = x.gather(1, which.view({q, kept, 1, 1}).expand({q, kept, cols, d}));
+      const auto chosen = [&](const Tensor& all) {
+        return all.gather(1, which.view({q, kept, 1, 1}).expand({q, kept, cols, all.size(3)}));
+      };
+      x = chosen(x);
+      if (recalled) past = chosen(past);
       row_mask = repeat_rows(of_questions(page.row_mask), kept);
       column_mask = repeat_rows(outside.gather(1, which).view({q, 1, 1, kept}), cols);
     }
     x = ask_block(w, i, x, asked, word_mask, row_mask, column_mask);
   }
   x = final_(w, x);
-  out.relevance = relevance_(w, x).view({q, -1, wide});
+  out.relevance = logits(x).view({q, -1, wide});
   if (which.defined())
     out.relevance = out.first.scatter(1, which.unsqueeze(2).expand({q, kept, wide}), out.relevance);
   Tensor weight = real.to(type).unsqueeze(2);

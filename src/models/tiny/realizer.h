@@ -60,6 +60,8 @@ inline constexpr double kSharpness = 0.6;  // of maps: 1 trusts the order of cel
 // cell first and the answerer sees which one that is.
 Tensor relevance_of(const Tensor& logits);
 
+struct Recalled;  // history.h
+
 class RealizerNet {
  public:
   explicit RealizerNet(const Shape& shape);
@@ -72,11 +74,18 @@ class RealizerNet {
   Tensor glyphs(const Parameters& w, const Tensor& cells) const;
   // question [Q,T] symbols; page_of [Q] int64: which page each question asks about. each > 0 says
   // that every page has so many questions, one page after the other: then gradients of a page are
-  // plain sums instead of scattered additions.
+  // plain sums instead of scattered additions. recalled: what earlier passes saw and answered.
   Judgement judge(const Parameters& w, const PageFeatures& page, const Tensor& question,
-                  const Tensor& page_of, int64_t each = 0) const;
+                  const Tensor& page_of, int64_t each = 0,
+                  const Recalled* recalled = nullptr) const;
 
  private:
+  // Characters [Q,T] after the question's layers, [Q,T,ask]; then with what they mean here: the
+  // last answer and what they found in the page.
+  Tensor spell(const Parameters& w, const Tensor& symbols, const Tensor& mask) const;
+  Tensor hear(const Parameters& w, const PageFeatures& page, const Tensor& question,
+              const Tensor& mask, const Tensor& page_of, int64_t each, const Recalled* recalled,
+              Tensor& looked_up) const;
   // The question's characters [Q,T,ask] look into the pages.
   Tensor look_up(const Parameters& w, const PageFeatures& page, const Tensor& asked,
                  const Tensor& page_of, int64_t each, Tensor* logits) const;

@@ -16,17 +16,22 @@ namespace {
 constexpr int kPixels = 48, kInputs = 64;  // of a stem cell: 4x4 pixels of RGB; with texture, zeros
 constexpr float kPixelStep = 1 / 127.5F;   // pixels are p / 127.5 - 1
 // The compact channels lie within [0,1], those of colour contrast and edges within [-0.5,0.5].
-constexpr float kTextureLow = -0.5F, kTextureHigh = 1;
+// Their bytes have the step of pixels: so the product has the stored weights, not others rounded
+// anew.
+constexpr float kTextureLow = -0.5F;
+
+// Where bytes end at 127, one stands for two values of a pixel.
+int values_of_byte(int top) { return top < 255 ? 2 : 1; }
 
 constexpr int64_t kCells = 1024, kGroup = 16;  // of a strip, and at a time
 
-// Bytes of some cells of one page. Pixels are bytes already; texture becomes bytes over its range.
-// Where bytes end at 127, both halve.
+// Bytes of some cells of one page. Pixels are bytes already.
 ARRCOC_CLONES void fill_cells(const uint8_t* __restrict pixels, const float* __restrict texture,
                               int64_t next, int64_t plane, int64_t count, int top,
                               uint8_t* __restrict to) {
-  const int shift = top < 255 ? 1 : 0;
-  const float most = static_cast<float>(top), per = most / (kTextureHigh - kTextureLow);
+  const int shift = values_of_byte(top) - 1;
+  const float most = static_cast<float>(top),
+              per = 1 / (kPixelStep * static_cast<float>(values_of_byte(top)));
   for (int c = 0; c < kTextureChannels; ++c) {
     uint8_t bytes[kGroup];
     for (int64_t i = 0; i < count; ++i) {
@@ -47,20 +52,18 @@ struct Folded {
   Scale scale;
 };
 
-// The first layer for such bytes: steps and offsets of its inputs go into weights and bias.
+// The first layer for such bytes: offsets of its inputs go into the bias, by the weights that its
+// product really has.
 Folded folded_stem(const Tensor& weight, const Tensor& bias, int top) {
+  const auto values = static_cast<float>(values_of_byte(top));
   Folded out;
-  out.scale = {kPixelStep, 0, top};
-  const float halved = top < 255 ? 2.0F : 1.0F;
-  Tensor factor = at::zeros({kInputs}), offset = at::zeros({kInputs});
-  factor.narrow(0, 0, kPixels).fill_(halved);
-  // A halved pixel stands for two values.
-  offset.narrow(0, 0, kPixels).fill_(-1 + (halved - 1) / 2 * kPixelStep);
-  factor.narrow(0, kPixels, kTextureChannels)
-      .fill_((kTextureHigh - kTextureLow) / static_cast<float>(top) / kPixelStep);
+  out.scale = {kPixelStep * values, 0, top};
+  out.weights = in_int8({weight.flatten(1), bias, {}});
+  Tensor offset = at::zeros({kInputs});
+  offset.narrow(0, 0, kPixels).fill_(-1 + (values - 1) / 2 * kPixelStep);
   offset.narrow(0, kPixels, kTextureChannels).fill_(kTextureLow);
-  out.weights.values = weight.flatten(1) * factor;
-  out.weights.bias = bias + (weight.flatten(1) * offset).sum(1);
+  const Tensor whole = out.weights.values.to(at::kFloat);
+  out.weights.bias = bias + (whole * offset).sum(1) * out.weights.scales;
   return out;
 }
 

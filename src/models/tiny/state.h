@@ -6,20 +6,29 @@
 #include <vector>
 
 #include "models/tiny/files.h"
+#include "models/tiny/history.h"
 #include "models/tiny/prepared.h"
 #include "models/tiny/query_former.h"
+#include "models/weights/graphs.h"
 
 namespace arrcoc::tiny {
 
 struct TinyModel::State {
   explicit State(NetworkWeights bundle)
-      : weights(std::move(bundle)), realizer(weights.shape), answerer(weights.shape) {}
+      : weights(std::move(bundle)),
+        realizer(weights.shape),
+        answerer(weights.shape),
+        history(weights.shape) {}
+  // frame: floats in [0,1]; or bytes, for a device.
   PageFeatures read(const Tensor& frame, PageChannels channels) const;
+  PageFeatures read_there(const Tensor& frame, PageChannels channels) const;  // on a device
+  // past: what earlier passes left; null, or without weights for it: nothing.
   std::vector<Opinion> judge(const PageFeatures& page, const Map& shape,
-                             const std::vector<std::string>& questions) const;
+                             const std::vector<std::string>& questions, const History* past) const;
 
   std::vector<ReadAnswer> read_batch(const std::vector<TokenReading>& readings,
                                      const OnText& on_text);
+  Memory read_tokens(const Parameters& w, const AnswererInput& look, bool adapter) const;
   std::vector<ReadAnswer> read_reduced(const std::vector<TokenReading>& readings,
                                        const OnText& on_text);
   void write(const Memory& memory, const std::vector<int64_t>& lengths,
@@ -51,8 +60,10 @@ struct TinyModel::State {
   uint64_t fingerprint = 0;  // of the weights as they were read
   at::Device device = at::kCPU;
   at::ScalarType type = at::kFloat;  // of the weights and of all states
+  mutable Graphs graphs;             // of what runs on a GPU
   RealizerNet realizer;
   Answerer answerer;
+  HistoryNet history;
   std::unique_ptr<const Prepared> fast_realizer, fast_answerer;  // null: reference
   std::unique_ptr<RangesSeen> seen_realizer, seen_answerer;      // null: nobody wants them
   QueryFormer query_former{weights.shape};

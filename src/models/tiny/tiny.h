@@ -20,6 +20,7 @@
 #include "arrcoc/picture.h"
 
 namespace arrcoc {
+struct History;        // arrcoc/look.h
 struct TokenSequence;  // arrcoc/tokens.h
 class Reducer;         // models/tiny/reducer.h
 }  // namespace arrcoc
@@ -132,6 +133,7 @@ class TinyModel {
   const std::string& kernels() const;
 
   const Shape& shape() const;
+  at::ScalarType dtype() const;  // that it computes in
   int64_t parameters() const;
   // Tells weights apart: of the tensors that decide last (the writer's symbols, the tier head).
   uint64_t fingerprint() const;
@@ -145,9 +147,15 @@ class TinyModel {
   // Error{too_large} above 4096 pixels.
   std::shared_ptr<const SeenPage> see(const Picture& picture, const at::Tensor& frame,
                                       PageChannels channels = PageChannels::texture) const;
+  // True on a device: there a picture that is its own frame may be given as its bytes.
+  bool takes_bytes() const;
   // Several questions about one page in one go; the same as one by one up to rounding.
   // Error{bad_argument} for a question of which no character is left.
-  std::vector<Opinion> look(const SeenPage& page, const std::vector<std::string>& questions) const;
+  // past: what earlier passes left (history.h); it counts where recalls().
+  std::vector<Opinion> look(const SeenPage& page, const std::vector<std::string>& questions,
+                            const History* past = nullptr) const;
+  // Whether the weights make something of the past.
+  bool recalls() const;
   // Where print is, [rows,cols] in [0,1], one value per 16x16 frame pixels.
   at::Tensor text(const SeenPage& page) const;
   static int64_t bytes(const SeenPage& page);

@@ -20,6 +20,8 @@ at::Device device_named(const std::string& name) {
     throw Error(ErrorCode::bad_argument, "unknown device '" + name + "'; known: cpu, cuda, cuda:N");
   if (device.is_cuda() && !at::hasCUDA())
     throw Error(ErrorCode::unsupported, "this build of libtorch has no CUDA, or no GPU was found");
+  // Convolutions of float32 are float32: libtorch would take ten bits of each number.
+  if (device.is_cuda()) at::globalContext().setAllowTF32CuDNN(false);
   return device;
 }
 
