@@ -55,7 +55,7 @@ TEST(Device, HalfTheBitsGiveTheSameAnswer) {
   for (size_t i = 0; i < whole.size(); ++i) EXPECT_NEAR(half[i], whole[i], 0.1) << i;
 }
 
-// Questions, tokens and prompts are padded to the lengths that there are graphs for.
+// Questions and tokens are padded to the lengths that there are graphs for.
 TEST(Device, LengthsOfGraphsGiveTheSameAnswer) {
   const json reference = asked(kAsk + "--kernels reference");
   ::setenv("ARRCOC_GRAPHS", "first", 1);

@@ -64,6 +64,27 @@ TEST_P(EachModel, PruneAndPatchesStayWithinTheBudgetAndAnswer) {
   EXPECT_THROW(model->select(native, none), Error);
 }
 
+// Chosen patches and prompts are padded to the lengths that there are graphs for.
+TEST(Choice, LengthsOfGraphsChangeNothing) {
+  Scratch scratch;
+  for (const char* family : {"qwen2_vl", "qwen3_vl", "llava", "smolvlm"}) {
+    const auto model = model_of(family, scratch);
+    const Picture shown = picture(170, 300);
+    const auto asked = [&] {
+      const Features chosen = model->encode_patches(shown, allocation(7), {});
+      return std::pair(chosen.rows,
+                       answer(*model, {{Role::user, "What is the total?", 1}}, {chosen}));
+    };
+    const auto [rows, plain] = asked();
+    ::setenv("ARRCOC_GRAPHS", "first", 1);
+    const auto [padded_rows, padded] = asked();
+    ::unsetenv("ARRCOC_GRAPHS");
+    ASSERT_EQ(rows.sizes(), padded_rows.sizes()) << family;
+    EXPECT_TRUE(at::allclose(rows, padded_rows, 1e-4, 1e-5)) << family;
+    EXPECT_EQ(plain.ids, padded.ids) << family;
+  }
+}
+
 // Of a choice only its own bytes are cut up; nothing else may change, to the bit.
 TEST(Choice, PatchesOfAChoiceAreThoseOfTheWhole) {
   Scratch scratch;

@@ -2,6 +2,8 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "arrcoc/picture.h"
 #include "models/tiny/page.h"
 #include "models/weights/graphs.h"
@@ -21,8 +23,14 @@ TEST(Graphs, OnTheCpuTheyOnlyCall) {
     EXPECT_TRUE(at::equal(graphs.run(at::kCPU, "twice", {given}, twice)[0], given + given));
     EXPECT_EQ(calls, i);
   }
-  EXPECT_EQ(graphs.recorded(), 0);
-  EXPECT_EQ(graphs.problem(), "");
+  EXPECT_EQ(graphs.calls(), 3);
+}
+
+TEST(Graphs, TheirLengthsAreTriedOnTheCpuWhereThatIsSaid) {
+  EXPECT_FALSE(Graphs::available(at::kCPU));
+  ::setenv("ARRCOC_GRAPHS", "first", 1);
+  EXPECT_TRUE(Graphs::available(at::kCPU));
+  ::unsetenv("ARRCOC_GRAPHS");
 }
 
 TEST(Graphs, LengthsAreMultiples) {

@@ -56,8 +56,8 @@ class Tower {
   at::Tensor table_rows(const std::vector<Shape>& shapes, const Layout& lie) const;
   at::Tensor block(const Block& block, const at::Tensor& x, const Rotary& rotary,
                    const Segments& segments) const;
-  // All blocks over the patches of one picture, of which `few` are a choice: as a graph.
-  Visual one_picture(const at::Tensor& x, const Rotary& rotary, bool few) const;
+  // All blocks over a choice of one picture's patches, as a graph.
+  Visual chosen_patches(const at::Tensor& x, const Rotary& rotary) const;
   // The last block but one, or the last before it that sees the whole picture.
   int64_t watched_block() const;
   void watch(const Block& block, const at::Tensor& x, const Rotary& rotary,
@@ -229,25 +229,24 @@ void Tower::watch(const Block& block, const at::Tensor& x, const Rotary& rotary,
   sight.keys = sight.keys.reshape({x.size(0) / unit, unit, -1}).mean(1);
 }
 
-Visual Tower::one_picture(const at::Tensor& x, const Rotary& rotary, bool few) const {
-  const int64_t count = x.size(0), longest = few ? bucket(count, 256) : count;
+Visual Tower::chosen_patches(const at::Tensor& x, const Rotary& rotary) const {
+  const int64_t unit = c_.merge * c_.merge;
+  const int64_t count = x.size(0), longest = bucket(count, 64 * unit);
   std::vector<at::Tensor> inputs = {x, rotary.cosine, rotary.sine};
-  if (few) {  // patches that are none, and that nobody looks at
-    for (at::Tensor& t : inputs) {
-      std::vector<int64_t> pad(static_cast<size_t>(2 * t.dim()), 0);
-      pad.back() = longest - count;
-      t = at::constant_pad_nd(t, pad);
-    }
-    const at::Tensor place = at::arange(longest, x.options().dtype(at::kLong));
-    inputs.push_back(at::zeros({1, 1, 1, longest}, x.options())
-                         .masked_fill(place.ge(count).view({1, 1, 1, -1}), -30000.0));
+  for (at::Tensor& t : inputs) {  // patches that are none, and that nobody looks at
+    std::vector<int64_t> pad(static_cast<size_t>(2 * t.dim()), 0);
+    pad.back() = longest - count;
+    t = at::constant_pad_nd(t, pad);
   }
+  const at::Tensor place = at::arange(longest, x.options().dtype(at::kLong));
+  inputs.push_back(at::zeros({1, 1, 1, longest}, x.options())
+                       .masked_fill(place.ge(count).view({1, 1, 1, -1}), -30000.0));
   const auto work = [&](const std::vector<at::Tensor>& in) {
     Rotary turn;
     turn.cosine = in[1];
     turn.sine = in[2];
     Segments whole({longest}, in[0].device());
-    if (few) whole.mask = in[3];
+    whole.mask = in[3];
     std::vector<at::Tensor> out(1 + deepstack_.size());
     at::Tensor y = in[0];
     for (size_t i = 0; i < blocks_.size(); ++i) {
@@ -258,10 +257,8 @@ Visual Tower::one_picture(const at::Tensor& x, const Rotary& rotary, bool few) c
     out[0] = merger_(y);
     return out;
   };
-  std::vector<at::Tensor> made =
-      graphs_->run(x.device(), few ? "chosen patches" : "patches", inputs, work);
-  const int64_t tokens = count / (c_.merge * c_.merge);
-  for (at::Tensor& rows : made) rows = rows.narrow(0, 0, tokens);
+  std::vector<at::Tensor> made = graphs_->run(x.device(), "chosen patches", inputs, work);
+  for (at::Tensor& rows : made) rows = rows.narrow(0, 0, count / unit);
   return {made[0], {made.begin() + 1, made.end()}};
 }
 
@@ -292,8 +289,9 @@ Visual Tower::operator()(const at::Tensor& values, const std::vector<Shape>& sha
   // [N,1,1,D/2]
   Rotary rotary(at::cat({angle(lie.row), angle(lie.col)}, 1).unsqueeze(1).unsqueeze(1));
   const std::vector<int64_t> runs = run_lengths(lie.frame, unit);
-  const bool plain = levels.empty() && sight == nullptr && !windows && runs.size() == 1;
-  if (plain && Graphs::available(device)) return one_picture(x, rotary, !keep.empty());
+  // A whole picture waits for the device, not for launches, and its graph would hold much memory.
+  const bool few = !keep.empty() && levels.empty() && sight == nullptr && !windows;
+  if (few && runs.size() == 1 && Graphs::available(device)) return chosen_patches(x, rotary);
   Segments whole(runs, device);
   Segments local = windows ? Segments(run_lengths(lie.window, unit), device) : whole;
 

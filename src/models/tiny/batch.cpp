@@ -128,10 +128,10 @@ Memory TinyModel::State::read_tokens(const Parameters& w, const AnswererInput& l
     const Memory made = answerer.encode(w, there, type, adapter);
     return {made.states, made.mask, made.quality};
   };
-  const Tensors made = graphs.run(device, adapter ? "tokens" : "tokens without adapter",
-                                  {look.patches, look.centre, look.scale, look.relevance,
-                                   look.extent, look.real, look.question},
-                                  read);
+  const Tensors made = token_graphs.run(device, adapter ? "tokens" : "tokens without adapter",
+                                        {look.patches, look.centre, look.scale, look.relevance,
+                                         look.extent, look.real, look.question},
+                                        read);
   return {made[0], made[1], made[2]};
 }
 

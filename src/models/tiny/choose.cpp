@@ -113,7 +113,7 @@ void TinyModel::State::move_to(at::Device where, at::ScalarType in) {
   for (Tensors* tensors : {&weights.realizer, &weights.answerer, &weights.history})
     for (Tensor& t : *tensors) t = t.to(device, type);
   kernels = "reference (" + dtype_name(type) + " on " + device.str() +
-            (Graphs::available(device) ? ", CUDA graphs)" : ")");
+            (device.is_cuda() && Graphs::available(device) ? ", CUDA graphs)" : ")");
 }
 
 void TinyModel::State::place(Kernels given) {

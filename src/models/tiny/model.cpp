@@ -91,12 +91,12 @@ PageFeatures TinyModel::State::read_there(const Tensor& frame, PageChannels chan
   const Tensor extent =
       at::tensor({static_cast<float>(frame.size(2)), static_cast<float>(frame.size(1))}, at::kFloat)
           .view({1, 2});
-  return from_list(graphs.run(device, colour ? "page of colours" : "page", {bytes, extent},
-                              [&](const std::vector<Tensor>& in) {
-                                Page seen = page_of_bytes(in[0], in[1]);
-                                if (colour) keep_colours(seen);
-                                return listed(realizer.read(looking(), seen, type));
-                              }));
+  return from_list(page_graphs.run(device, colour ? "page of colours" : "page", {bytes, extent},
+                                   [&](const std::vector<Tensor>& in) {
+                                     Page seen = page_of_bytes(in[0], in[1]);
+                                     if (colour) keep_colours(seen);
+                                     return listed(realizer.read(looking(), seen, type));
+                                   }));
 }
 
 TinyModel::TinyModel() = default;
@@ -149,7 +149,8 @@ std::vector<Opinion> TinyModel::State::judge(const PageFeatures& page, const Map
   }
   const std::string name = (again ? "questions again " : "questions ") +
                            std::to_string(shape.rows) + "x" + std::to_string(shape.cols);
-  const Tensor rows = graphs.run(device, name, inputs, judged).front().to(at::kCPU).contiguous();
+  const Tensor rows =
+      look_graphs.run(device, name, inputs, judged).front().to(at::kCPU).contiguous();
   std::vector<Opinion> out(questions.size());
   for (size_t q = 0; q < out.size(); ++q) {
     const Tensor row = rows[static_cast<int64_t>(q)];

@@ -59,8 +59,8 @@ struct TinyModel::State {
   NetworkWeights weights;
   uint64_t fingerprint = 0;  // of the weights as they were read
   at::Device device = at::kCPU;
-  at::ScalarType type = at::kFloat;  // of the weights and of all states
-  mutable Graphs graphs;             // of what runs on a GPU
+  at::ScalarType type = at::kFloat;                       // of the weights and of all states
+  mutable Graphs page_graphs, look_graphs, token_graphs;  // of what runs on a GPU
   RealizerNet realizer;
   Answerer answerer;
   HistoryNet history;

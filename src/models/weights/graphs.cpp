@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <list>
@@ -46,6 +47,24 @@ std::string key_of(at::Device device, const std::string& name, const Graphs::Ten
 // For what was queued where graphs run, not for the whole device: another may be recording.
 void wait() { c10::cuda::getCurrentCUDAStream().synchronize(); }
 
+// Recording runs beside what the device does for others, always on the same stream: memory that was
+// freed there is found again.
+c10::cuda::CUDAStream side_stream(at::Device device) {
+  static std::map<c10::DeviceIndex, c10::cuda::CUDAStream> streams;
+  const auto found = streams.find(device.index());
+  if (found != streams.end()) return found->second;
+  const auto stream = c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index());
+  return streams.emplace(device.index(), stream).first->second;
+}
+
+// A recording that could not even be ended leaves the allocator waiting for its end: the graph must
+// live on, and nothing may be recorded beside it.
+std::atomic<bool> broken = false;
+void give_up(std::unique_ptr<at::cuda::CUDAGraph> graph) {
+  broken = true;
+  static_cast<void>(graph.release());
+}
+
 // Neither records gradients nor makes tensors that may not be written to later.
 struct Plain {
   c10::InferenceMode normal{false};
@@ -67,8 +86,7 @@ struct Recorded {
     {
       static std::mutex one_at_a_time;
       const std::scoped_lock lock(one_at_a_time);
-      const c10::cuda::CUDAStreamGuard beside(
-          c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index()));
+      const c10::cuda::CUDAStreamGuard beside(side_stream(device));
       for (int i = 0; i < kWarmUps; ++i) work(inputs);
       beside.current_stream().synchronize();
       graph = std::make_unique<at::cuda::CUDAGraph>();
@@ -80,10 +98,16 @@ struct Recorded {
         try {
           graph->capture_end();
         } catch (const std::exception&) {  // the first problem is the one that is told
+          give_up(std::move(graph));
         }
         throw;
       }
-      graph->capture_end();
+      try {
+        graph->capture_end();
+      } catch (...) {
+        give_up(std::move(graph));
+        throw;
+      }
     }
   }
 
@@ -102,9 +126,8 @@ struct Recorded {
 }  // namespace
 
 struct Graphs::State {
-  mutable std::mutex mutex;
-  int64_t recorded = 0;
-  std::string problem;
+  std::mutex mutex;
+  std::atomic<int64_t> calls = 0;
 #ifdef ARRCOC_CUDA_GRAPHS
   struct Entry {
     bool refused = false;
@@ -130,6 +153,12 @@ struct Graphs::State {
     }
     return false;
   }
+
+  void forget_all() {
+    wait();
+    entries.clear();
+    order.clear();
+  }
 #endif
 };
 
@@ -146,18 +175,11 @@ bool Graphs::available(at::Device device) {
 #endif
 }
 
-int64_t Graphs::recorded() const {
-  const std::scoped_lock lock(state_->mutex);
-  return state_->recorded;
-}
-
-std::string Graphs::problem() const {
-  const std::scoped_lock lock(state_->mutex);
-  return state_->problem;
-}
+int64_t Graphs::calls() const { return state_->calls; }
 
 Graphs::Tensors Graphs::run(at::Device device, const std::string& name, const Tensors& inputs,
                             const Work& work) {
+  ++state_->calls;
 #ifdef ARRCOC_CUDA_GRAPHS
   if (device.is_cuda() && available(device)) {
     const std::scoped_lock lock(state_->mutex);
@@ -165,16 +187,18 @@ Graphs::Tensors Graphs::run(at::Device device, const std::string& name, const Te
     const std::string key = key_of(device, name, inputs);
     if (state_->known(key) || setting() == "first") {
       State::Entry& entry = state_->entries[key];
-      if (!entry.graph && !entry.refused) {
+      if (!entry.graph && !entry.refused && !broken) {
         try {
           entry.graph = std::make_unique<Recorded>(device, inputs, work);
-          ++state_->recorded;
+        } catch (const c10::OutOfMemoryError&) {  // what graphs hold is wanted elsewhere
+          state_->forget_all();
+          return work(moved(inputs, device));
         } catch (const c10::Error& problem) {
           entry.refused = true;
           const std::string what = problem.what_without_backtrace();
-          state_->problem = name + ": " + what.substr(0, what.find('\n'));
           if (!setting().empty())
-            std::fprintf(stderr, "arrcoc: not recorded: %s\n", state_->problem.c_str());
+            std::fprintf(stderr, "arrcoc: not recorded: %s: %s\n", name.c_str(),
+                         what.substr(0, what.find('\n')).c_str());
         }
       }
       if (entry.graph) return entry.graph->replay(inputs);

@@ -15,7 +15,7 @@ namespace arrcoc {
 // that lengths are those of graphs.
 // On a GPU a name with inputs of the same shapes is called plainly the first time, recorded the
 // second, and replayed from then on; the 16 used last are kept. What cannot be recorded (it waits
-// for the device, say) is called plainly for good, and problem() says why.
+// for the device, say) is called plainly; where memory is short, all graphs are given up first.
 class Graphs {
  public:
   using Tensors = std::vector<at::Tensor>;
@@ -28,8 +28,7 @@ class Graphs {
   Tensors run(at::Device device, const std::string& name, const Tensors& inputs, const Work& work);
 
   static bool available(at::Device device);
-  int64_t recorded() const;
-  std::string problem() const;  // of the latest that could not be recorded; "": none
+  int64_t calls() const;  // of run()
 
  private:
   struct State;
