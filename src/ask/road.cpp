@@ -342,8 +342,7 @@ void Road::decide() {
   const PictureAnswer& out = pictures_[chosen_].out;
   const Pass& last = out.passes.back();
   const size_t n = out.passes.size();
-  if (rules.history && !recalls())
-    note({"history: the weights hold none of it, the rules say where to look again"});
+  if (rules.history && !recalls()) note({"history: not used: " + why_no_history()});
   if (options_.pass_policy) {
     const PassPolicy& policy = *options_.pass_policy;
     const PassPolicy::Features x = features_of(last, n == 1);

@@ -58,6 +58,7 @@ class Road {
 
   int affordable() const;
   Geometry geometry(const One& one) const;
+  std::string why_no_history() const;
   bool recalls() const;
   Relevance relevance_for(const One& one, double& explored);
   Map first_map(const One& one) const;

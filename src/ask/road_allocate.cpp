@@ -102,20 +102,27 @@ Map Road::first_map(const One& one) const {
   return temper(one.relevance.map, {}, one.history, Manner::first, 0, options_.passes, 0);
 }
 
-// Whether the network computes the next map.
-bool Road::recalls() const {
+// Why the network does not compute the next map though that is wanted; "": it does.
+std::string Road::why_no_history() const {
   const SeenPicture& seen = *pictures_[chosen_].seen;
-  return options_.passes.history && seen.seen && seen.looker->recalls();
+  if (options_.pass_policy) return "a fitted policy says where to look again";
+  if (pictures_.size() > 1) return "of one picture only";
+  if (!options_.gaze.empty()) return "not where somebody else has looked";
+  if (!seen.seen) return "nothing has looked at the picture";
+  return seen.looker->recalls() ? "" : "who looks here makes nothing of it";
 }
+bool Road::recalls() const { return options_.passes.history && why_no_history().empty(); }
 
 Relevance Road::relevance_for(const One& one, double& explored) {
   const PassRules& rules = options_.passes;
   Relevance out = one.relevance;
   if (manner_ == Manner::again) {
-    out = look_at(one, one.history).relevance;
-    note(out.fallbacks);
-    move_to(one.seen->pyramid->geometry(), one.seen->picture, out.map);
-    return out;
+    Relevance next = look_at(one, one.history).relevance;
+    note(next.fallbacks);
+    move_to(one.seen->pyramid->geometry(), one.seen->picture, next.map);
+    // A look that failed has one cell: the question's own map stands.
+    const bool whole = next.map.rows == out.map.rows && next.map.cols == out.map.cols;
+    return whole ? next : out;
   }
   const double explore =
       manner_ == Manner::elsewhere ? exploration(rules, one.history.uncertainty) : 0;

@@ -279,12 +279,14 @@ class Recalling : public Looker {
   std::vector<Look> look(const Seen&, std::span<const Query> questions,
                          const History& history) const override {
     histories.push_back(history);
+    if (history.passes > 0 && fails) throw Error(ErrorCode::numeric, "[look] not finite");
     Look one;
     one.relevance.map = half(history.passes > 0 ? 1 : 0);
     return std::vector<Look>(questions.size(), one);
   }
   bool recalls() const override { return recalls_; }
   mutable std::vector<History> histories;
+  bool fails = false;  // at the second look
 
  private:
   static Map half(int side) {
@@ -339,4 +341,37 @@ TEST(Passes, WithoutALookerThatRecallsTheRulesHold) {
   };
   EXPECT_EQ(told(r), 1);
   EXPECT_EQ(told(rules), 0);
+}
+
+TEST(Passes, ASecondLookThatFailsLeavesTheQuestionsOwnMap) {
+  const auto looker = std::make_shared<Recalling>(true);
+  looker->fails = true;
+  const Answer r = ask_recalling(looker, "history");
+  const auto& passes = r.from().passes;
+  ASSERT_EQ(passes.size(), 2U);
+  EXPECT_EQ(passes[1].manner, Manner::again);
+  EXPECT_EQ(passes[1].relevance, passes[0].relevance);
+  EXPECT_TRUE(std::any_of(r.fallbacks.begin(), r.fallbacks.end(), [](const std::string& one) {
+    return one.find("not finite") != std::string::npos;
+  }));
+}
+
+// Pictures that share a budget, and pictures that somebody else has looked at, go by the rules.
+TEST(Passes, AMapIsComputedForOnePictureThatNobodyElseLookedAt) {
+  AskOptions options = policy("history");
+  options.budget = "100";
+  options.least_side = 0;
+  const auto asked = [&](const std::vector<Picture>& pictures, const AskOptions& how) {
+    const auto looker = std::make_shared<Recalling>(true);
+    const Answer r =
+        Asker(nullptr, script({0.7F, 0.9F}, 20), looker).ask(pictures, "What is it?", how);
+    for (const PictureAnswer& picture : r.pictures)
+      for (const Pass& pass : picture.passes) EXPECT_NE(pass.manner, Manner::again);
+    return std::count_if(r.fallbacks.begin(), r.fallbacks.end(), [](const std::string& one) {
+      return one.starts_with("history: not used: ");
+    });
+  };
+  EXPECT_EQ(asked({page(), page()}, options), 1);
+  options.gaze = {2, 2, 256, 256, {1, 0, 0, 0}};
+  EXPECT_EQ(asked({page()}, options), 1);
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 
 #include "arrcoc/allocate.h"
@@ -122,6 +123,30 @@ TEST(HistoryNet, IsStoredBesideTheWeightsInBothForms) {
   wider.ask = 64;
   save_history(plain, wider, HistoryNet(wider).layout().initial(1), false);
   EXPECT_THROW(load_networks(plain), Error);
+  // So is one that would make maps of no numbers.
+  Tensors broken = HistoryNet(shape).layout().initial(1);
+  broken.back().view(-1)[0] = std::nanf("");
+  save_history(plain, shape, broken, false);
+  EXPECT_THROW(load_networks(plain), Error);
+}
+
+// Nothing said is nothing to look at, however many pads there are for graphs.
+TEST(HistoryNet, AnAnswerWithoutCharactersIsTheSameAtEveryLength) {
+  const Shape shape = small_shape();
+  const std::string folder = test::fresh_folder("history_silent");
+  NetworkWeights bundle{shape, RealizerNet(shape).layout().initial(1),
+                        Answerer(shape).layout().initial(2)};
+  bundle.history = taught(shape);
+  save_networks(folder, bundle, "t");
+  History past = a_history(16, 24);
+  past.answer.clear();
+  const auto model = TinyModel::load(folder, Kernels::reference);
+  const std::vector<float> plain = map_of(*model, &past);
+  ::setenv("ARRCOC_GRAPHS", "first", 1);
+  const std::vector<float> padded = map_of(*model, &past);
+  ::unsetenv("ARRCOC_GRAPHS");
+  ASSERT_EQ(padded.size(), plain.size());
+  for (size_t i = 0; i < plain.size(); ++i) ASSERT_NEAR(padded[i], plain[i], 1e-5) << i;
 }
 
 TEST(HistoryNet, FastKernelsComputeTheNextMapAsTheReferenceDoes) {

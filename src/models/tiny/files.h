@@ -18,8 +18,9 @@ struct NetworkWeights {
   Tensors history;             // of history.h; empty: there is none
 };
 
-// bf16 shards of at most 15 MiB. A reader sees the old bundle or the new one, never a mixture:
-// shards get new names, then the index is replaced.
+// bf16 shards of at most 15 MiB. A reader sees the old weights or the new ones, never a mixture:
+// shards get new names, then the index is replaced. history.safetensors, which changes nothing
+// before a second look, is replaced by itself before them.
 void save_networks(const std::string& folder, const NetworkWeights& bundle, const std::string& tag);
 
 // The same as int8: every matrix, kernel and table row by row (a row is one output channel) with

@@ -114,7 +114,11 @@ Tensors load_history(const std::string& folder, const Shape& shape) {
   size_t used = 0;
   const HistoryNet net(shape);
   for (const TensorSpec& spec : net.layout().specs())
-    out.push_back(read_tensor(file, spec.name, spec, used));
+    if (!at::isfinite(out.emplace_back(read_tensor(file, spec.name, spec, used)))
+             .all()
+             .item<bool>())
+      throw Error(ErrorCode::bad_weights,
+                  path + ": tensor '" + spec.name + "' holds values that are not finite");
   if (file.tensors().size() != used)
     throw Error(ErrorCode::bad_weights, path + " holds " + std::to_string(file.tensors().size()) +
                                             " tensors where " + std::to_string(used) + " belong");

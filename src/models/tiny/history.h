@@ -2,7 +2,8 @@
 // wrote. From that and the question the network computes the map of the next pass.
 //
 // A module of its own beside the realizer, whose last projections begin at zero: without a history
-// nothing of it runs, and with one an untrained module changes nothing. It is in float32 always.
+// nothing of it runs, and with one an untrained module changes nothing. Its layers are computed in
+// the type of the device, on the CPU in float32.
 #pragma once
 
 #include <string>

@@ -248,7 +248,9 @@ Tensor RealizerNet::hear(const Parameters& w, const PageFeatures& page, const Te
   if (recalled) {
     const Tensor& said = recalled->past.said;
     const Tensor written = additive_mask(said.ne(kPad), mask.scalar_type());
-    asked = asked + recalled->net.words(recalled->w, asked, spell(w, said, written), written);
+    // Where nothing was said there is nothing to look at, however many pads stand there.
+    const Tensor any = said.ne(kPad).any(1).view({-1, 1, 1});
+    asked = asked + recalled->net.words(recalled->w, asked, spell(w, said, written), written) * any;
   }
   if (shape_.lookups > 0)
     asked = asked + look_up(w, page, asked, page_of, each,
