@@ -182,9 +182,11 @@ std::shared_ptr<const Bundle> bundle_of(const std::vector<EvalRow>& rows) {
 }
 
 void eval_people(const Eval& args) {
-  if (args.predictions.given() || args.look_only || !args.reliability.empty())
+  if (args.predictions.given() || args.look_only || !args.reliability.empty() ||
+      !args.equal_totals.empty())
     throw Error(ErrorCode::bad_argument,
-                "--metric gaze reads no answers: no --predictions, --look-only or --reliability");
+                "--metric gaze reads no answers: no --predictions, --look-only, --reliability or "
+                "--equal-totals");
   const std::vector<EvalRow> rows =
       rows_of(args, split_names(args.policy("realizer,saliency,information,text")), "");
   eval_gaze(baselines::Askers(bundle_of(rows)), args.data, args.limit, rows, args.json);
@@ -213,7 +215,9 @@ void eval_data(const Eval& args) {
                        folders[i].questions});
     measure_at_equal_totals(args.equal_totals, parts, own ? *own : askers(), rows, predictions);
     predictions.keep();
-    ordered_json out;
+    ordered_json out = {{"reliability", reliability_of(args, rows[0])},
+                        {"data", args.data},
+                        {"budget", rows[0].options.budget}};
     for (const EvalRow& row : rows) out["policies"][row.name] = to_json(row);
     out["differences"] = differences(rows);
     std::cout << (args.json ? out.dump() + "\n"
@@ -319,7 +323,7 @@ void eval(const Eval& args) {
       throw Error(ErrorCode::bad_argument, "--reliability goes with --suite or --data");
     require_writable(args.reliability);
   }
-  if (!args.equal_totals.empty() && args.suites.empty() && args.data.empty())
+  if (!args.equal_totals.empty() && (fit || (args.suites.empty() && args.data.empty())))
     throw Error(ErrorCode::bad_argument, "--equal-totals goes with --suite or --data");
   const Metric metric = args.metric.empty() ? Metric::answers : parse_enum<Metric>(args.metric);
   if (!args.metric.empty() && args.data.empty())

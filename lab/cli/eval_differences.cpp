@@ -58,23 +58,33 @@ constexpr double kNearly = 0.0125;  // of the tokens that others spent
 
 using Run = std::function<void(std::vector<EvalRow>&, Predictions&)>;
 
-// Asks a row that looks again; the last time, when it spends about so many tokens, counts.
+// A row after it was asked with another budget; its nominal one stays.
+void take(EvalRow& row, EvalRow asked) {
+  asked.options.budget = row.options.budget;
+  row = std::move(asked);
+}
+
+// Asks a row that looks again until it spends about so many tokens, the last time as it comes.
+// Answers that are written out are those of the run that counts.
 void measure_near(const Run& run, double tokens, EvalRow& row, Predictions& predictions) {
-  row.options.budget = std::to_string(std::lround(tokens));
   const size_t before = row.records.size();
   double budget = tokens;
-  for (int i = 0; i < kTries; ++i) {
-    std::vector<EvalRow> trial = {row};
+  std::vector<EvalRow> trial;
+  const auto ask = [&](Predictions& heard) {
+    trial = {row};
+    trial[0].options.budget = std::to_string(std::max(1L, std::lround(budget)));
+    run(trial, heard);
+    return mean_tokens(trial[0].records, before);
+  };
+  bool near = false;
+  for (int i = 0; i < kTries && !near; ++i) {
     Predictions nobody;
-    run(trial, nobody);
-    const double spent = mean_tokens(trial[0].records, before);
-    if (!(spent > 0) || std::abs(spent / tokens - 1) <= kNearly) break;
-    budget *= tokens / spent;
-    row.options.budget = std::to_string(std::max(1L, std::lround(budget)));
+    const double spent = ask(nobody);
+    near = !(spent > 0) || std::abs(spent / tokens - 1) <= kNearly;
+    if (!near) budget *= tokens / spent;
   }
-  std::vector<EvalRow> last = {row};
-  run(last, predictions);
-  row = std::move(last[0]);
+  if (!near || predictions.wanted()) ask(predictions);
+  take(row, std::move(trial[0]));
 }
 
 }  // namespace
@@ -111,7 +121,7 @@ void measure_at_equal_totals(const std::string& leader, const std::vector<EvalPa
       single.back().options.budget = std::to_string(std::lround(tokens));
     }
     if (!single.empty()) run(single, predictions);
-    for (size_t k = 0; k < which.size(); ++k) rows[which[k]] = std::move(single[k]);
+    for (size_t k = 0; k < which.size(); ++k) take(rows[which[k]], std::move(single[k]));
   }
 }
 

@@ -32,6 +32,7 @@ class PredictionFlags {
 class Predictions {
  public:
   Predictions() = default;  // nobody wants them
+  bool wanted() const { return !path_.empty(); }
   // Error{io} when the file cannot be written.
   explicit Predictions(const PredictionFlags& flags);
   // For runs that go on: lines go to `journal` and stay there, keep() copies them. Of those that

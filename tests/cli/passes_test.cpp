@@ -1,6 +1,9 @@
 // arrcoc ask --passes and several pictures, arrcoc eval --policy passes, arrcoc passes --fit.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cli/process.h"
@@ -88,6 +91,35 @@ TEST(Passes, ASingleLookMayGetWhatPassesSpent) {
   expect_one_line_error(run_arrcoc("eval --suite hard --policy realized --equal-totals passes"),
                         "--equal-totals");
   expect_one_line_error(run_arrcoc("eval --equal-totals passes"), "--suite");
+}
+
+// Also in folders, and for another policy that looks again; what was asked for is what is told.
+TEST(Passes, EqualTotalsHoldInFoldersAndForEveryPolicy) {
+  Folder folder;
+  const std::string made =
+      "synth --kind hard --count 2 --questions 2 --seed 880001 --out " + folder.path();
+  ASSERT_EQ(run_arrcoc(made).code, 0);
+  const std::string line = "--threads 1 eval --data " + folder.path() +
+                           " --policy realized,passes,history --budget 100 --equal-totals passes";
+  const std::string diagram = folder / "reliability.png", said = folder / "said.jsonl";
+  const json j =
+      json_of(run_arrcoc(line + " --json --reliability " + diagram + " --predictions " + said));
+  EXPECT_EQ(j["budget"], "100");
+  EXPECT_EQ(j["data"], json::array({folder.path()}));
+  EXPECT_TRUE(std::filesystem::exists(diagram));
+  const json& alone = j["differences"]["passes"]["all"];
+  EXPECT_EQ(alone["questions"], 4);
+  EXPECT_NEAR(alone["tokens"].get<double>(), alone["tokens_of_first"].get<double>(), 4);
+  EXPECT_EQ(j["policies"]["history"]["questions"], 4);
+  std::ifstream lines(said);
+  std::map<std::string, int> rows;
+  for (std::string one; std::getline(lines, one);) ++rows[json::parse(one)["row"]];
+  EXPECT_EQ(rows, (std::map<std::string, int>{{"history", 4}, {"passes", 4}, {"realized", 4}}));
+  expect_one_line_error(
+      run_arrcoc("eval --metric gaze --equal-totals passes --data " + folder.path()),
+      "--equal-totals");
+  expect_one_line_error(run_arrcoc("eval --calibrate " + folder.path() + " --equal-totals passes"),
+                        "--equal-totals");
 }
 
 TEST(Pictures, PairsShareOneBudget) {
