@@ -233,6 +233,11 @@ void add_train(CLI::App& app) {
     } else if (given.contains("policies")) {
       const std::string out = wanted->out.empty() ? given.value("out", "") : wanted->out;
       train_policies(policy_options(given["policies"]), out, wanted->json_out);
+    } else if (given.is_null() && wanted->data.empty() && wanted->set.empty() && !wanted->resume) {
+      // The trainer's own defaults are for a GPU: on other machines their first step takes all
+      // memory.
+      throw Error(ErrorCode::bad_argument,
+                  "give --data DIR (docs/adapt.md) or --config FILE (docs/training.md)");
     } else {
       train(*wanted);
     }

@@ -95,7 +95,8 @@ Budget budget(const Look& look, const Query& query, const std::string& rule) {
       throw Error(ErrorCode::bad_argument,
                   "[budget] " + rule + " tokens; give 1 to 65536, or the name of a rule");
     }
-    return Budget{static_cast<int>(*number), "", rule + " tokens were asked for"};
+    return Budget{static_cast<int>(*number), "",
+                  rule + (*number == 1 ? " token was asked for" : " tokens were asked for")};
   }
   if (const auto ranged = auto_in_range(rule)) return ranged->decide(look, query);
   if (!registry<BudgetRule>().has(rule)) {

@@ -68,7 +68,12 @@ Road::Road(std::vector<std::shared_ptr<const SeenPicture>> pictures,
   if (!options_.own_budget.empty()) options_.budget = options_.own_budget;
   if (pictures_.size() == 1) return;
   comparison_ = comparison_in(query_);
-  if (!comparison_) named_ = named_picture(query_, pictures_.size());
+  if (!comparison_) named_ = named_picture(query_);
+  if (named_ && *named_ >= pictures_.size()) {
+    note({"the question names the " + name_of_picture(*named_) + " of " +
+          std::to_string(pictures_.size())});
+    named_.reset();
+  }
   differences_ = comparison_ && comparison_->by == Comparison::By::difference;
   if (takes_.several) comparison_.reset();  // whoever reads all of them compares by itself
   if (comparison_ && !comparison_->each.empty()) asked_ = parse_query(comparison_->each);
@@ -412,7 +417,10 @@ Answer Road::described(std::vector<PictureAnswer> pictures) const {
   out.confidence = best.reply.confidence;
   out.calibrated = best.reply.calibrated;
   out.uncertainty = best.uncertainty;
-  out.unsure = out.confidence < options_.threshold.value_or(takes_.threshold);
+  // "none" of a few tokens says little: what was asked for need not have been shown.
+  const bool hidden =
+      best.reply.text == "none" && out.tokens < kMinBudget && out.tokens < out.native_tokens;
+  out.unsure = hidden || out.confidence < options_.threshold.value_or(takes_.threshold);
   out.stages = stages_;
   out.statistics = statistics_;
   out.fallbacks = fallbacks_;

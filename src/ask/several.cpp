@@ -91,13 +91,13 @@ std::optional<double> number_in(const std::string& answer) {
   return std::strtod(plain.c_str(), nullptr);
 }
 
-std::optional<size_t> named_picture(const Query& query, size_t count) {
+std::optional<size_t> named_picture(const Query& query) {
   const auto& ordinals = tables().ordinals;
   for (size_t i = 0; i + 1 < query.words.size(); ++i) {
     const auto nth = std::find(ordinals.begin(), ordinals.end(), query.words[i]);
     if (nth == ordinals.end()) continue;
-    const auto which = static_cast<size_t>(nth - ordinals.begin());
-    if (which < count && tables().numbered.contains(query.words[i + 1])) return which;
+    if (tables().numbered.contains(query.words[i + 1]))
+      return static_cast<size_t>(nth - ordinals.begin());
   }
   return std::nullopt;
 }

@@ -12,8 +12,8 @@
 namespace arrcoc::asking {
 
 // The picture that a question names ("in the second picture", "look at the first receipt"),
-// counted from 0; none when it names none or one that is not there.
-std::optional<size_t> named_picture(const Query& query, size_t count);
+// counted from 0; none when it names none. It need not be there.
+std::optional<size_t> named_picture(const Query& query);
 std::string name_of_picture(size_t picture);  // "second picture"
 
 // A question that compares pictures, as a question that each of them can answer by itself.

@@ -78,7 +78,8 @@ int dispatch(int argc, char** argv, const Program& program) {
   app.footer(program.footer);
   for (const auto& add : program.commands) add(app);
   // libtorch counts physical cores only and would leave half of a small machine idle.
-  int threads = static_cast<int>(std::thread::hardware_concurrency());
+  const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  int threads = cores;
   app.add_option("--threads", threads, "threads for tensor work")->check(CLI::Range(1, 1024));
   // Read when the bundle is loaded; programs that this one starts inherit it.
   const std::set<std::string> with_networks = {"ask", "look", "watch", "serve", "eval", "bench"};
@@ -91,7 +92,16 @@ int dispatch(int argc, char** argv, const Program& program) {
             ::setenv("ARRCOC_KERNELS", kernels.c_str(), 1);
           },
           "how networks are computed on the CPU: auto, fast (8 bits), reference (float32)");
-  app.parse_complete_callback([&] { at::set_num_threads(std::max(1, threads)); });
+  app.parse_complete_callback([&] {
+    // Threads that wait for each other on one core take minutes for what one of them does at once.
+    constexpr int kPerCore = 4;
+    if (threads > kPerCore * cores) {
+      std::cerr << "arrcoc: --threads " << threads << ": " << kPerCore * cores << " are used on "
+                << cores << (cores == 1 ? " core\n" : " cores\n");
+      threads = kPerCore * cores;
+    }
+    at::set_num_threads(threads);
+  });
   if (argc == 1 && program.welcome != nullptr) {
     std::cout << program.welcome();
     return 0;

@@ -87,7 +87,9 @@ Check instructions() {
   const bool fast = true;
 #endif
   return {"", fast ? State::ok : State::note,
-          joined(found) + "; " + std::to_string(at::get_num_threads()) + " threads", ""};
+          joined(found) + "; " + std::to_string(at::get_num_threads()) +
+              (at::get_num_threads() == 1 ? " thread" : " threads"),
+          ""};
 }
 
 Check device() {

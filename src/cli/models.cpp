@@ -120,6 +120,8 @@ void list(const Models& options) {
 
 void info(const Models& options) {
   ModelInfo about = inspect(cached_folder(options.folder));
+  if (!options.json && about.family.empty() && !about.problem.empty())
+    throw Error(ErrorCode::bad_weights, about.problem);  // nothing is known that a table could show
   if (options.json) {
     std::cout << to_json(about).dump(1) << "\n";
   } else {

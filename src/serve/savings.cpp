@@ -135,9 +135,10 @@ std::string savings_table(const std::string& where, const std::string& key) {
   httplib::Headers headers;
   if (!key.empty()) headers.emplace("Authorization", "Bearer " + key);
   const auto reply = client.Get("/v1/savings", headers);
-  if (!reply)
-    throw Error(ErrorCode::io, "no server answers at " + address.origin + ": " +
-                                   httplib::to_string(reply.error()));
+  if (!reply) throw Error(ErrorCode::io, "no server answers at " + address.origin);
+  if (reply->status == 401)
+    throw Error(ErrorCode::bad_argument,
+                address.origin + " wants a key: give --api-key or --api-key-file");
   if (reply->status != 200)
     throw Error(ErrorCode::io,
                 address.origin + " refuses with status " + std::to_string(reply->status));

@@ -24,11 +24,11 @@ AskOptions with(const std::string& budget) {
 }  // namespace
 
 TEST(Several, TheQuestionMayNameAPicture) {
-  const auto named = [](const char* text) { return asking::named_picture(parse_query(text), 2); };
+  const auto named = [](const char* text) { return asking::named_picture(parse_query(text)); };
   EXPECT_EQ(named("What does the apple cost in the second picture?"), 1U);
   EXPECT_EQ(named("Look at the first picture: what is the date?"), 0U);
   EXPECT_EQ(named("In which picture is the apple cheaper?"), std::nullopt);
-  EXPECT_EQ(named("What is in the third picture?"), std::nullopt);
+  EXPECT_EQ(named("What is in the third picture?"), 2U);
 }
 
 TEST(Several, AQuestionMayCompareThem) {
@@ -77,6 +77,11 @@ TEST(Several, TheSurestPictureAnswersUnlessOneIsNamed) {
       Asker(nullptr, script({0.3F, 0.9F})).ask(both, "What is in the first picture?", with("120"));
   EXPECT_EQ(first.picture, 0U);
   EXPECT_GT(first.pictures[0].tokens, first.pictures[1].tokens);
+  EXPECT_TRUE(first.fallbacks.empty());
+  const Answer third =
+      Asker(nullptr, script({0.3F, 0.9F})).ask(both, "What is in the third picture?", with("120"));
+  EXPECT_EQ(third.picture, 1U);  // as if none were named, and that is said
+  EXPECT_EQ(third.fallbacks, std::vector<std::string>{"the question names the third picture of 2"});
   EXPECT_THROW(Asker(nullptr, script({0.3F})).ask(both, "What is it?", with("1")), Error);
 }
 

@@ -128,6 +128,18 @@ TEST_F(Cli, AskAnswersWithTheBundledModel) {
   expect_one_line_error(run_arrcoc(line, "ARRCOC_MODELS=/nowhere"), "ARRCOC_MODELS");
 }
 
+// Far more threads than cores wait for each other; and a few tokens show no print.
+TEST_F(Cli, AskBoundsThreadsAndDoubtsAnAnswerOfNothing) {
+  const std::string receipt = std::string(ARRCOC_SOURCE_DIR) + "/examples/pictures/receipt.jpg";
+  const Outcome o =
+      run_arrcoc("--threads 1000 ask " + receipt + " 'What is the total?' --budget 3 --json");
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(o.err.find("arrcoc: --threads 1000: "), std::string::npos) << o.err;
+  const json said = json::parse(o.out);
+  EXPECT_EQ(said["answer"], "none");
+  EXPECT_EQ(said["unsure"], true);
+}
+
 TEST_F(Cli, AskTakesABatchAndGoesOnAfterABadLine) {
   std::ofstream(folder / "questions.jsonl")
       << R"({"image":"page.png","question":"What is the total?"})"

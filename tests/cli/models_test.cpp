@@ -106,6 +106,10 @@ TEST(ModelsCommand, BrokenFoldersAreOneLineThatNamesTheFile) {
   Outcome list = run_arrcoc("models list " + folder.path());
   EXPECT_EQ(list.code, 0);
   EXPECT_NE(list.out.find("truncated"), std::string::npos) << list.out;
+  const Outcome nothing = run_arrcoc("models info " + folder.path());
+  EXPECT_EQ(nothing.code, 1);
+  EXPECT_EQ(nothing.out, "");  // no table of nothing
+  EXPECT_NE(nothing.err.find("config.json"), std::string::npos) << nothing.err;
   EXPECT_EQ(run_arrcoc("models check").code, 1);
   EXPECT_EQ(run_arrcoc("models frobnicate").code, 2);
 }

@@ -81,6 +81,16 @@ TEST(CliTrain, HalfAnEnvironmentIsRefused) {
   EXPECT_NE(o.err.find("RANK"), std::string::npos) << o.err;
 }
 
+TEST(CliTrain, NothingToTrainOnIsOneLine) {
+  const std::string model = std::string(ARRCOC_SOURCE_DIR) + "/models/tiny";
+  for (const std::string& rest : {std::string(), "--steps 1 --init " + model}) {
+    const Outcome o = run_arrcoc("train " + rest);
+    EXPECT_EQ(o.code, 1);
+    EXPECT_NE(o.err.find("--data DIR"), std::string::npos) << o.err;
+    EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
+  }
+}
+
 TEST(CliTrain, PoliciesFromAConfigurationAreFittedAndRefuseUnknownKeys) {
   Folder folder;
   const std::string config = folder / "policies.json", out = folder / "fitted.json";

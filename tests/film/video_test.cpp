@@ -74,6 +74,11 @@ TEST(Video, NoFramesIsOneClearError) {
   EXPECT_NE(message_of(folder / "nothing.mp4").find("there is no file"), std::string::npos);
   write_text(folder / "text.mp4", "this is no film");
   EXPECT_NE(message_of(folder / "text.mp4").find("not a film"), std::string::npos);
+  // FFmpeg would draw letters, and follow the files that a list names.
+  write_text(folder / "text.txt", "# A page of text\n\nwith lines\n");
+  write_text(folder / "list.m3u8", "#EXTM3U\n#EXTINF:1,\n" + (folder / "text.mp4") + "\n");
+  for (const char* name : {"text.txt", "list.m3u8"})
+    EXPECT_NE(message_of(folder / name).find("not a film"), std::string::npos) << name;
   EXPECT_NE(message_of("camera:x").find("camera:1"), std::string::npos);
 }
 

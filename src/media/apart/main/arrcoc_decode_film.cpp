@@ -1,7 +1,11 @@
 // arrcoc-decode-film: decodes one film for arrcoc, frame by frame, and may do nothing else.
 #include <opencv2/core/utils/logger.hpp>
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdlib>
+#include <string_view>
 
 #include "media/apart/film_head.h"
 #include "media/apart/main/confine.h"
@@ -30,6 +34,18 @@ Outcome next_frame(cv::VideoCapture& film, const Order& order) {
   return out;
 }
 
+// Text is no film: FFmpeg would draw its letters, or follow the files that a playlist names.
+bool is_text() {
+  char head[512];
+  const ssize_t size = ::pread(kFilm, head, sizeof head, 0);
+  const auto printed = [](char c) {
+    return c == '\n' || c == '\r' || c == '\t' || c == '\f' || c == '\x1b' || c < 0 || c >= ' ';
+  };
+  constexpr std::string_view kRaw = "YUV4MPEG2 ";
+  return size > 0 && std::all_of(head, head + size, printed) &&
+         std::string_view(head, static_cast<size_t>(size)).substr(0, kRaw.size()) != kRaw;
+}
+
 }  // namespace
 
 int main() {
@@ -46,7 +62,8 @@ int main() {
   cv::VideoCapture film;
   FilmHead head;
   try {
-    if (film.open("/proc/self/fd/" + std::to_string(kFilm), cv::CAP_FFMPEG)) head = head_of(film);
+    if (!is_text() && film.open("/proc/self/fd/" + std::to_string(kFilm), cv::CAP_FFMPEG))
+      head = head_of(film);
   } catch (const std::exception&) {  // head says that there is no film
   }
   if (!send_packet(&head, sizeof head)) return 0;
