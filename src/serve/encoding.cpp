@@ -1,7 +1,6 @@
 #include "serve/encoding.h"
 
-#include <openssl/crypto.h>
-#include <openssl/rand.h>
+#include <unistd.h>
 
 #include "arrcoc/error.h"
 #include "base/sha256.h"
@@ -37,7 +36,7 @@ std::string sha256(std::string_view text) { return digest(text.data(), text.size
 
 std::string random_id(const std::string& prefix) {
   unsigned char raw[12];
-  if (RAND_bytes(raw, sizeof raw) != 1) throw Error(ErrorCode::io, "no random numbers");
+  if (::getentropy(raw, sizeof raw) != 0) throw Error(ErrorCode::io, "no random numbers");
   std::string out = prefix;
   for (unsigned char c : raw) {
     out += "0123456789abcdef"[c >> 4];
@@ -48,7 +47,9 @@ std::string random_id(const std::string& prefix) {
 
 bool equal_secret(const std::string& a, const std::string& b) {
   const std::string x = digest(a.data(), a.size()), y = digest(b.data(), b.size());
-  return CRYPTO_memcmp(x.data(), y.data(), x.size()) == 0;
+  unsigned differences = 0;
+  for (size_t i = 0; i < x.size(); ++i) differences |= static_cast<unsigned>(x[i] ^ y[i]);
+  return differences == 0;
 }
 
 std::string to_hex(std::string_view bytes) {
