@@ -54,6 +54,37 @@ function(arrcoc_leave_out target folder)
   set_property(TARGET ${target} PROPERTY SOURCES ${sources})
 endfunction()
 
+# arrcoc_find_httplib(RESULT): what a server without OpenSSL links, "" where there is no cpp-httplib. Carried
+# (ARRCOC_CARRIED) or installed it may be one header that holds everything; Debian's package has a library besides,
+# and with it whatever that was built with.
+function(arrcoc_find_httplib result)
+  set(${result} "" PARENT_SCOPE)
+  find_path(ARRCOC_HTTPLIB httplib.h HINTS ${ARRCOC_CARRIED})
+  mark_as_advanced(ARRCOC_HTTPLIB)
+  if(NOT ARRCOC_HTTPLIB)
+    message(STATUS "no httplib.h: serve and mcp are left out")
+    return()
+  endif()
+  file(STRINGS ${ARRCOC_HTTPLIB}/httplib.h whole REGEX "^inline bool Server::listen\\(" LIMIT_COUNT 1)
+  if(whole)
+    add_library(arrcoc_httplib INTERFACE)
+    target_include_directories(arrcoc_httplib SYSTEM INTERFACE $<BUILD_INTERFACE:${ARRCOC_HTTPLIB}>)
+    set_target_properties(arrcoc_httplib PROPERTIES EXPORT_NAME httplib)
+    set_property(GLOBAL APPEND PROPERTY ARRCOC_TARGETS arrcoc_httplib)
+    set(${result} arrcoc_httplib PARENT_SCOPE)
+    return()
+  endif()
+  find_package(PkgConfig QUIET)
+  if(PKG_CONFIG_FOUND)
+    pkg_check_modules(HTTPLIB QUIET IMPORTED_TARGET cpp-httplib)
+  endif()
+  if(TARGET PkgConfig::HTTPLIB)
+    set(${result} PkgConfig::HTTPLIB PARENT_SCOPE)
+  else()
+    message(STATUS "${ARRCOC_HTTPLIB}/httplib.h is not the whole of cpp-httplib: serve and mcp are left out")
+  endif()
+endfunction()
+
 # arrcoc_embed(TARGET FOLDER PREFIX HEADER LIST TYPE): compiles the files of a folder into a target;
 # see embed.cmake.
 function(arrcoc_embed target folder prefix header list type)

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Builds ask, look, watch, eval, bench, models and arrcoc_vlm_gpu on a machine with a GPU, PyTorch and
-# little else (no OpenCV, Tesseract, ICU, HTTP); tools/gpu_check.py then checks and times them.
+# Builds ask, look, watch, serve, eval, bench, models and arrcoc_vlm_gpu on a machine with a GPU, PyTorch and
+# little else (no OpenCV, Tesseract, ICU, OpenSSL, SQLite); tools/gpu_check.py then checks and times them.
 #   tools/gpu_product.sh
-# Environment: CARRIED  folder with headers that the machine lacks (nlohmann, stb, CLI), default carry
+# Environment: CARRIED  folder with headers that the machine lacks (nlohmann, stb, CLI, httplib.h: docs/packages.md
+#                       says where from), default carry
 #              TORCH    prefix of libtorch's CMake files, default that of python3's torch
 #              BUILD    default build/cuda;  PRESET default cuda;  JOBS default 16
 #              TARGETS  default arrcoc_bin arrcoc_lab_bin arrcoc_vlm_gpu
@@ -15,7 +16,7 @@ generator=Ninja
 command -v ninja >/dev/null || generator="Unix Makefiles"
 cmake --preset "${PRESET:-cuda}" -B "$build" -G "$generator" -DCMAKE_PREFIX_PATH="$torch" \
   -DARRCOC_CARRIED="${CARRIED:-$PWD/carry}" >"$build/configure.txt" 2>&1 || { tail -30 "$build/configure.txt"; exit 1; }
-grep -E "CUDA graphs|Torch|oneDNN" "$build/configure.txt" || true
+grep -E "CUDA graphs|Torch|oneDNN|left out" "$build/configure.txt" || true
 # Whatever fails, the rest is built: one call then shows all faults.
 keep=$([ "$generator" = Ninja ] && echo "-k 0" || echo "-k")
 # shellcheck disable=SC2086

@@ -70,7 +70,7 @@ Check libraries() {
   return out;
 #else
   return {"", State::note, std::string("libtorch ") + TORCH_VERSION + ", no OpenCV, no Tesseract",
-          "build with ARRCOC_MEDIA=ON for films, OCR, drawings and the server"};
+          "build with ARRCOC_MEDIA=ON for films, OCR, drawings and the example log"};
 #endif
 }
 

@@ -1,4 +1,5 @@
-// Pictures of where the tokens went, as PNG in data: URLs.
+// Pictures of where the tokens went, as PNG in data: URLs. A build that cannot draw leaves them out
+// and says so in "fallbacks".
 #pragma once
 
 #include <memory>

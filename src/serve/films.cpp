@@ -94,6 +94,9 @@ media::Video opened(const std::string& path, const media::LoadOptions& load) {
   } catch (const Error& problem) {  // its words would name our file
     if (problem.code() == ErrorCode::too_large)
       throw Error(ErrorCode::too_large, "the film's frames are too large");
+    if (problem.code() == ErrorCode::unsupported)
+      throw Error(ErrorCode::unsupported,
+                  "films are not in this build, which was made without OpenCV: send pictures");
     throw Error(ErrorCode::bad_image, "the film cannot be read");
   }
 }

@@ -18,7 +18,7 @@ constexpr const char* kNameCharacters = "abcdefghijklmnopqrstuvwxyz0123456789-_.
 
 }  // namespace
 
-Address parse_address(const std::string& url) {
+Address parse_address(const std::string& url, bool https) {
   const size_t scheme = url.find("://");
   const std::string kind = url.substr(0, scheme);
   const size_t slash = scheme == std::string::npos ? scheme : url.find('/', scheme + 3);
@@ -27,6 +27,10 @@ Address parse_address(const std::string& url) {
   const bool bad = url.find_first_of(" \r\n?#@") != std::string::npos;
   if ((kind != "http" && kind != "https") || out.origin.size() <= kind.size() + 3 || bad)
     throw Error(ErrorCode::bad_argument, "upstream '" + url + "' is no http(s)://host[:port] URL");
+  if (kind == "https" && !https)
+    throw Error(ErrorCode::unsupported, "upstream '" + url +
+                                            "': https is not in this build, which was made without "
+                                            "OpenSSL: only http://");
   if (out.base.empty()) out.base = "/v1";
   return out;
 }

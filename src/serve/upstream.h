@@ -15,12 +15,20 @@
 
 namespace arrcoc::serving {
 
-// http(s)://host[:port][/base]. Error{bad_argument} for anything else.
+// Whether this build speaks https, which takes httplib with OpenSSL.
+#ifdef CPPHTTPLIB_OPENSSL_SUPPORT
+inline constexpr bool kHttps = true;
+#else
+inline constexpr bool kHttps = false;
+#endif
+
+// http(s)://host[:port][/base]. Error{bad_argument} for anything else, Error{unsupported} for https
+// without it.
 struct Address {
   std::string origin;  // http://host:port
   std::string base;    // "/v1" unless the URL has a path of its own
 };
-Address parse_address(const std::string& url);
+Address parse_address(const std::string& url, bool https = kHttps);
 
 // "qwen*" style patterns: * stands for any characters.
 bool matches(const std::string& pattern, const std::string& text);
