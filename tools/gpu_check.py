@@ -5,7 +5,8 @@
                                [--goldens tests/data/goldens] [--quick]
 
 Steps: same (answers and maps against --kernels reference on the CPU), commands (each command once),
-goldens (float32 against the reference implementation, other types for finite numbers), speed
+serve (the server on the loopback address against `ask`, what it refuses, and 1, 8 and 64 clients at
+once; tools/gpu_serve.py), goldens (float32 against the reference implementation, other types for finite numbers), speed
 (arrcoc_vlm_gpu with the bundled network: looking, first tokens, many at once), eager (the same
 without CUDA graphs). One line a check, report.json and the logs under --out; a failed check makes
 the exit code 1, no check ends another.
@@ -19,6 +20,8 @@ import shutil
 import subprocess
 import sys
 import time
+
+import gpu_serve
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PICTURES = os.path.join(ROOT, "examples", "pictures")
@@ -156,19 +159,38 @@ class Checks:
             if out is not None:
                 lines = [line for line in out.splitlines() if line.strip()]
                 self.tell("command." + name, True, f"{time.time() - begin:.1f} s: {lines[0][:90] if lines else ''}")
-        # Without HTTP and SQLite it says so in one line; anywhere else it must start.
-        serve = [self.tool, "serve", "--port", "0", *there]
-        try:
-            child = subprocess.Popen(serve, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-            line = child.stdout.readline().strip()
-            good = "http" in line
-            if good:
-                child.terminate()
-            rest = child.communicate(timeout=60)[1].strip()
-            absent = "not in this build" in rest
-            self.tell("command.serve", good or absent, (line or rest)[:160])
-        except (OSError, subprocess.TimeoutExpired) as problem:
-            self.tell("command.serve", False, str(problem))
+
+    def serve(self):
+        log = os.path.join(self.args.out, "serve.txt")
+        with gpu_serve.Server([self.tool, "serve", "--device", self.args.device], ROOT, log) as server:
+            self.tell("serve.start", server.url is not None, server.said)
+            if server.url is None:
+                return
+            wanted = {}
+            for picture, question in DEMO:
+                path = os.path.join(PICTURES, picture + ".jpg")
+                out = self.run(f"serve.ask{len(wanted)}", [self.tool, "ask", path, question, "--json",
+                                                           "--device", self.args.device])
+                wanted[path, question] = json.loads(out)["answer"] if out else None
+            got = {one: server.ask(*one) for one in wanted}
+            other = [(question, wanted[path, question], said) for (path, question), said in got.items()
+                     if said != wanted[path, question]]
+            self.tell("serve.answers", not other, f"{len(got) - len(other)} of {len(got)} as ask gives them "
+                      f"{other[:2] if other else ''}".strip(), other=other)
+            for name, good, text in server.refusals():
+                self.tell("serve." + name, good, text)
+            seconds = self.args.seconds or (2 if self.args.quick else 10)
+            crowds = self.args.clients or ([1, 4] if self.args.quick else [1, 8, 64])
+            # What threads and lengths cost when they are first met is told apart.
+            self.tell("serve.warming", True, gpu_serve.line(server.load(got, "new", max(crowds), seconds)))
+            for pages in ("new", "known"):
+                for clients in crowds:
+                    row = server.load(got, pages, clients, seconds)
+                    good = row["failed"] == 0 and row["asked"] > 0 and row["other"] * 20 <= row["asked"]
+                    self.tell(f"serve.{pages}.{clients}", good, gpu_serve.line(row), **row)
+            self.tell("serve.alive", server.health() == "ok", f"health {server.health()}")
+            code = server.stop()
+            self.tell("serve.stop", code == 0, f"SIGTERM: exit code {code}")
 
     def golden(self, family, finite):
         folder = os.path.join(self.args.goldens, family)
@@ -254,8 +276,10 @@ def main():
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "cuda"))
     parser.add_argument("--out", default=os.path.join(ROOT, "out", "gpu"))
     parser.add_argument("--goldens", default="tests/data/goldens")
-    parser.add_argument("--only", default="goldens,same,commands,speed,eager")
+    parser.add_argument("--only", default="goldens,same,commands,serve,speed,eager")
     parser.add_argument("--jobs", type=int, default=8, help="programs at once where nothing is timed")
+    parser.add_argument("--clients", type=int, nargs="+", help="of serve: at once, default 1 8 64")
+    parser.add_argument("--seconds", type=float, default=0, help="of serve: for each of them, default 10")
     parser.add_argument("--quick", action="store_true", help="small, to try the script itself")
     args = parser.parse_args()
     args.build, args.out = os.path.abspath(args.build), os.path.abspath(args.out)
