@@ -135,6 +135,10 @@ void export_weights(const Wanted& wanted) {
 }
 
 void train(const Wanted& wanted) {
+  // The trainer's own defaults are for a GPU: on other machines their first step takes all memory.
+  if (wanted.config.empty() && wanted.data.empty() && wanted.set.empty() && !wanted.resume)
+    throw Error(ErrorCode::bad_argument,
+                "give --data DIR (docs/adapt.md) or --config FILE (docs/training.md)");
   const training::Options options = options_of(wanted);
   const auto report =
       training::train(options, [](const std::string& line) { std::cerr << line << std::endl; });
@@ -233,11 +237,6 @@ void add_train(CLI::App& app) {
     } else if (given.contains("policies")) {
       const std::string out = wanted->out.empty() ? given.value("out", "") : wanted->out;
       train_policies(policy_options(given["policies"]), out, wanted->json_out);
-    } else if (given.is_null() && wanted->data.empty() && wanted->set.empty() && !wanted->resume) {
-      // The trainer's own defaults are for a GPU: on other machines their first step takes all
-      // memory.
-      throw Error(ErrorCode::bad_argument,
-                  "give --data DIR (docs/adapt.md) or --config FILE (docs/training.md)");
     } else {
       train(*wanted);
     }
