@@ -78,8 +78,8 @@ const checks = {
       const want = ask(picture, question);
       for (const key of ['answer', 'calibrated', 'unsure', 'box', 'tokens', 'native_tokens', 'image'])
         assert.deepEqual(found[key], want[key], `${picture} ${question} ${key}`);
-      // Products of a batch round otherwise than those of one question.
-      assert.ok(Math.abs(found.confidence - want.confidence) < 1e-3, `${picture} ${question} ${found.confidence} ${want.confidence}`);
+      // A server's float products are shared out to other threads, and round otherwise; in 8 bits that may turn a step.
+      assert.ok(Math.abs(found.confidence - want.confidence) < 2e-2, `${picture} ${question} ${found.confidence} ${want.confidence}`);
       assert.deepEqual(JSON.parse(content[0].text), found);
     }
     const {structuredContent: found} = await call(client, 'read', {data: pictureBase64(), question: 'What is the total?', budget: '64'});
