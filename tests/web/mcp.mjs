@@ -13,6 +13,9 @@ import * as modern from '@modelcontextprotocol/client';
 import * as modernStdio from '@modelcontextprotocol/client/stdio';
 import {pictureBase64, picturePath, run, serve} from './server.mjs';
 
+// Products that are shared out to other threads, as a server's are, round otherwise, and in 8 bits that may turn a step.
+process.env.ARRCOC_KERNELS = 'reference';
+
 const binary = process.argv[2];
 const pictures = picturePath('');
 const asked = [['receipt.jpg', 'What is the total?'], ['receipt.jpg', 'What is the date?'],
@@ -21,7 +24,7 @@ const asked = [['receipt.jpg', 'What is the total?'], ['receipt.jpg', 'What is t
 const server = await serve(binary, '--api-key', 'sk-test', '--file-root', pictures);
 const headers = {Authorization: 'Bearer sk-test'};
 const url = new URL(server.url + '/mcp');
-const stdio = {command: binary, args: ['mcp', '--root', pictures], stderr: 'ignore'};
+const stdio = {command: binary, args: ['mcp', '--root', pictures], stderr: 'ignore', env: {...process.env}};
 const me = {name: 'test', version: '1'};
 const ways = {
   'SDK 1, stdio': [() => new older.Client(me), () => new olderStdio.StdioClientTransport(stdio)],
@@ -78,8 +81,8 @@ const checks = {
       const want = ask(picture, question);
       for (const key of ['answer', 'calibrated', 'unsure', 'box', 'tokens', 'native_tokens', 'image'])
         assert.deepEqual(found[key], want[key], `${picture} ${question} ${key}`);
-      // A server's float products are shared out to other threads, and round otherwise; in 8 bits that may turn a step.
-      assert.ok(Math.abs(found.confidence - want.confidence) < 2e-2, `${picture} ${question} ${found.confidence} ${want.confidence}`);
+      // Products of a batch round otherwise than those of one question.
+      assert.ok(Math.abs(found.confidence - want.confidence) < 1e-3, `${picture} ${question} ${found.confidence} ${want.confidence}`);
       assert.deepEqual(JSON.parse(content[0].text), found);
     }
     const {structuredContent: found} = await call(client, 'read', {data: pictureBase64(), question: 'What is the total?', budget: '64'});
